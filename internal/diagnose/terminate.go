@@ -41,6 +41,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	}
 	own, caused := a.rulesOfTerminate(dir, t)
 	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
+	a.unserved(&d, dir, t, caused)
 	a.crcOf(&d, dir, t)
 	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
@@ -143,9 +144,6 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		}
 		d.Text = fmt.Sprintf("The %s "+what+": %s. It answered with the Terminate %s (frame %d)%s.",
 			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
-		if why := a.noDepth(dir, q); why != "" {
-			d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
-		}
 	case q.Match.Found():
 		what := k.what + ", says the {receiver}"
 		if !known {
@@ -165,6 +163,25 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		d.Also = append(d.Also, quotes(q, peer)...)
 	}
 }
+
+// unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
+func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
+	if !t.Quote.Match.Found() || !unservable(t.Code) {
+		return
+	}
+	if t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && slices.Contains(rulesOf(caused), misaligned) {
+		d.Title = "ended by an error: misaligned atomic operation"
+		d.Also = append(d.Also, "This Terminate is the one that RFC 7306 section 8.2 has for an atomic operation whose address is no multiple of 8.")
+		d.Advice = fmt.Sprintf("let the %s use addresses that are a multiple of 8 for atomic operations.", (1 - dir).Sender())
+		return
+	}
+	if why := a.noDepth(dir, &t.Quote); why != "" {
+		d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
+	}
+}
+
+// misaligned is the rule that the address of an atomic operation is aligned.
+const misaligned = "RDMAX-AREQ-ALIGN-01"
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.
 func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {

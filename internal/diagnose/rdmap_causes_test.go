@@ -1,0 +1,52 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// told is what must, and what must not, be said of the trace of a scenario.
+type told struct {
+	name, src  string
+	says, lack []string
+}
+
+// tells holds what is said of traces against that.
+func tells(t *testing.T, traces []told) {
+	t.Helper()
+	for _, tt := range traces {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			fs, err := tracetest.ReadFile(generate(t, tt.src, false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := text(diagnosed(t, tracetest.Source(fs)))
+			for _, s := range tt.says {
+				if !strings.Contains(got, s) {
+					t.Errorf("does not say %q:\n%s", s, got)
+				}
+			}
+			for _, s := range tt.lack {
+				if strings.Contains(got, s) {
+					t.Errorf("says %q:\n%s", s, got)
+				}
+			}
+		})
+	}
+}
+
+// TestSummary_RDMAPCauses names the cause of what RDMAP and DDP refuse, and the side at fault.
+func TestSummary_RDMAPCauses(t *testing.T) {
+	t.Parallel()
+	tells(t, []told{
+		{
+			name: "the Terminate about an address that is not aligned is right",
+			src:  "both: {mpa: {revision: 1}}\ntimeline: [connect, {fetch_add: 1, at: {to: 0x10004}}, close]\n",
+			says: []string{"ended by an error: misaligned atomic operation\n", "Try: let the initiator use addresses that are a multiple of 8 for atomic operations.\n"},
+			lack: []string{"IRD 0"},
+		},
+	})
+}
