@@ -144,6 +144,18 @@ func TestTerminate_Findings(t *testing.T) {
 			[]string{"RDMAP-READREQ-WRAP-01 error i2r frame 6 pdu 2 offset 0: *"},
 		},
 		{
+			"the first Send of the initiator, where no indication was spoken of",
+			[]spoken{{words: fits, client: [][]byte{send}, term: "0/2/06", quote: 1, from: 1}},
+			[]string{"RDMAP-TERM-CODE-02"},
+			[]string{"RDMAP-TERM-CODE-02 warning r2i frame 7 pdu 3 offset 0: the quoted opcode is valid at any time: Send"},
+		},
+		{
+			"the first Send of the initiator, where an indication of another kind may have to come first",
+			[]spoken{{words: none, client: [][]byte{send}, term: "0/2/06", quote: 1, from: 1}},
+			[]string{"RDMAP-TERM-CODE-02"},
+			nil,
+		},
+		{
 			"a Terminate in two segments is one",
 			[]spoken{{client: [][]byte{write}, after: parted(write, 10), from: 1}},
 			[]string{"RDMAP-TERM-", "DDP-"},

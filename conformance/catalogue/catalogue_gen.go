@@ -4783,7 +4783,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "The code describes the quoted message: 04 a wrap, 05 a wrong RV, 06 an opcode unexpected there, 09 a Send with Invalidate.",
 		Matters:    "A Terminate is the only report of what went wrong before the connection ends; if it is wrong, late or missing, the peer sees a closed connection and no cause.",
-		Check:      "With quoted header (D=1), and the original message looked up: 0/1/04 quoting a Read Request whose source range does not wrap; 0/2/05 quoting RV equal to the stream's; 0/x/09 quoting an opcode other than 4 or 6; 0/2/06 quoting a Send (3) or non-zero-length Write (0) with right T and QN that is not the initiator's first FPDU: warning. Other opcodes may be unexpected for local reasons (no Reads granted, RTR of another type, extensions missing). Needs: Terminate with D=1, G-SYNC on the opposite half.",
+		Check:      "With quoted header (D=1), and the original message looked up: 0/1/04 quoting a Read Request whose source range does not wrap; 0/2/05 quoting RV equal to the stream's; 0/x/09 quoting an opcode other than 4 or 6; 0/2/06 quoting a Send (3) or non-zero-length Write (0) with right T and QN that is not the initiator's first FPDU: warning; the initiator's first Send counts where both startup frames show that no side speaks of an RTR. Other opcodes may be unexpected for local reasons (no Reads granted, RTR of another type, extensions missing). Needs: Terminate with D=1, G-SYNC on the opposite half.",
 		Example:    "Terminate 0/2/05 quoting RV 01 on an RV 01 stream.",
 		Observable: "partly",
 		Why:        "Other codes depend on local state.",

@@ -48,5 +48,23 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 			says: []string{"ended by an error: misaligned atomic operation\n", "Try: let the initiator use addresses that are a multiple of 8 for atomic operations.\n"},
 			lack: []string{"IRD 0"},
 		},
+		{
+			name: "an error that nothing caused",
+			src:  "timeline: [connect, send 64, {terminate: \"0/1/00\", from: server}, close]\n",
+			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error", "Try: look into the log of the responder"},
+			lack: []string{"named an invalid STag"},
+		},
+		{
+			name: "an STag that cannot be invalidated, and nothing that does so",
+			src:  "timeline: [connect, {read: 64}, {terminate: \"0/2/09\", from: server}, close]\n",
+			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error"},
+			lack: []string{"wanted to invalidate"},
+		},
+		{
+			name: "an error that a Read may have caused",
+			src:  "timeline: [connect, {read: 64}, {terminate: \"0/1/00\", from: server}, close]\n",
+			says: []string{"named an invalid STag"},
+			lack: []string{"can cause that error"},
+		},
 	})
 }

@@ -42,6 +42,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	own, caused := a.rulesOfTerminate(dir, t)
 	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
 	a.unserved(&d, dir, t, caused)
+	a.uncaused(&d, dir, t)
 	a.crcOf(&d, dir, t)
 	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
@@ -182,6 +183,40 @@ func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused
 
 // misaligned is the rule that the address of an atomic operation is aligned.
 const misaligned = "RDMAX-AREQ-ALIGN-01"
+
+// causing are the messages that can cause an error of RDMAP (RFC 5040 section 4.8, RFC 7306 section 8.1), by its type.
+var causing = map[uint8][]rdmap.Opcode{
+	rdmap.ETypeRemoteProtection: {rdmap.OpReadRequest, rdmap.OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv},
+	rdmap.ETypeRemoteOperation:  {rdmap.OpSendInv, rdmap.OpSendSEInv},
+}
+
+// uncaused says of a Terminate that quotes nothing that the other side sent nothing that can cause the error. It is at
+// fault no more: a side may also name an error of its own so (RFC 5040 section 7.1).
+func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
+	f, peer := &a.Flow[1-dir], (1 - dir).Sender()
+	const cannotInvalidate, unspecified = 9, 0xff
+	ops, c := causing[t.Code.EType], t.Code
+	switch {
+	case c.Layer != rdmap.LayerRDMAP || len(ops) == 0 || t.Quote.Match != trace.NoQuote || c.Code == unspecified:
+		return
+	case c.Code == cannotInvalidate:
+		ops = causing[rdmap.ETypeRemoteOperation]
+	case c.EType == rdmap.ETypeRemoteOperation:
+		return // the other codes of that type have other causes
+	}
+	if r := f.Rare(); !a.SYN && a.Transport == trace.TCP || r.Gaps > 0 || r.Partial > 0 || f.Cut || f.Waiting || f.FPDUs+r.Chunks == 0 {
+		return
+	}
+	for i := range f.Ops {
+		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (slices.Contains(ops, op) || !op.Assigned()) { //nolint:gosec // 4 bits
+			return
+		}
+	}
+	d.Dir = dir
+	d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", dir.Sender(), a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
+	d.Also = append(d.Also, fmt.Sprintf("Nothing that the %s sent can cause that error, and it quotes nothing: it may be an error of the %s itself.", peer, dir.Sender()))
+	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", dir.Sender())
+}
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.
 func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // Terminate is the current Terminate.
@@ -136,20 +138,30 @@ func (t *Terminate) Refused() *Request {
 	return nil
 }
 
-// Plausible reports whether the quoted message is valid at any time, and is not the first
-// of its direction.
-func (t *Terminate) Plausible() bool {
+// Plausible reports whether the quoted message is valid at any time, and is none that stands in the place of a
+// ready-to-receive indication, which may have to be of another kind.
+func (t *Terminate) Plausible(c *Conn) bool {
 	if t.Header.Tagged != t.Op.Tagged() {
 		return false
 	}
 	switch t.Op {
 	case OpSend:
-		return t.Header.QN == 0 && t.Header.MSN > 1
+		return t.Header.QN == 0 && (t.Header.MSN > 1 || t.Header.MSN == 1 && (t.Peer.Dir == trace.R2I || c.clientServer()))
 	case OpWrite:
 		return t.Payload() && t.Peer.Count > 1
 	default:
 		return false
 	}
+}
+
+// clientServer reports whether the startup shows that nothing has to come before the first message of the
+// initiator: no side sets a flag of the enhanced data, in any layout.
+func (c *Conn) clientServer() bool {
+	ini, res := &c.Trace.Side[trace.I2R], &c.Trace.Side[trace.R2I]
+	flags := func(s *trace.Side) bool {
+		return s.HasEnhanced && (s.Enhanced.A || s.Enhanced.B || s.Enhanced.C || s.Enhanced.D)
+	}
+	return c.Trace.Negotiated && c.Trace.Layout != mpa.LayoutRTR2007 && ini.HasStartup && res.HasStartup && !flags(ini) && !flags(res)
 }
 
 // QuotedRead is the Read Request that a Terminate quotes, and the one it was.

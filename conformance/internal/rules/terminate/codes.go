@@ -39,7 +39,7 @@ var terminateCodeRules = []rules.Rule{
 	},
 	{
 		ID: "RDMAP-TERM-CODE-02", Weighs: true, Needs: catalogue.Full, Field: model.TermCode,
-		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAX-AREQ-ALIGN-02"},
+		YieldsTo: []string{"ADV-TERM-SWAPPED", "RDMAX-AREQ-ALIGN-02", "RDMAP-RSV-IGN-01"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: codeOf(rdmap.LayerRDMAP),
 			Judge: func(r *rules.Report, t *model.Terminate) {
@@ -57,7 +57,7 @@ var terminateCodeRules = []rules.Rule{
 					reportTerminate(r, catalogue.None, t, "the quoted message has the RDMAP version of the stream", fmt.Sprintf("RV %d", quoted.RV), "another version")
 				case k.Code == 9 && !t.Op.Invalidates():
 					reportTerminate(r, catalogue.None, t, "the quoted message does not invalidate an STag", t.Op.String(), "a Send with Invalidate")
-				case k.EType == 2 && k.Code == 6 && t.Plausible():
+				case k.EType == 2 && k.Code == 6 && t.Plausible(r.Conn):
 					reportTerminate(r, catalogue.None, t, "the quoted opcode is valid at any time", t.Op.String(), "an unexpected opcode")
 				}
 			},
