@@ -49,6 +49,27 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 			lack: []string{"IRD 0"},
 		},
 		{
+			name: "the sink of a Read wraps, and its sender refuses the answer",
+			src: "timeline: [connect, {read: 4KiB}, close]\n" +
+				"faults:\n  - {at: read1, set: {iwarp_rdma.sinkto: 0xfffffffffffff800}}\n  - {by: server, ignores: [errors]}\n",
+			says: []string{"error terminate initiator", "its own Read Request in frame 6", "RDMAP-READREQ-WRAP-02"},
+			lack: []string{"DDP-TO-02", "outside of the buffer"},
+		},
+		{
+			name: "the sink of a Read wraps, and its sender goes away",
+			src: "timeline: [connect, {read: 4KiB}, {reset: , from: client}]\n" +
+				"faults:\n  - {at: read1, set: {iwarp_rdma.sinkto: 0xfffffffffffff800}}\n  - {by: server, ignores: [errors]}\n  - {by: client, ignores: [errors]}\n",
+			says: []string{"RDMAP-READREQ-WRAP-02"},
+			lack: []string{"DDP-TO-02", "RDMAP-TERM-SENT-01", "without saying why; the named"},
+		},
+		{
+			name: "an atomic operation that is not assigned is done, and its sender goes away",
+			src: "timeline: [connect, fetch_add, {reset: , from: client}]\n" +
+				"faults:\n  - {at: fetch_add1, set: {iwarp_rdma.atomic.opcode: 5}}\n  - {by: server, ignores: [errors]}\n",
+			says: []string{"RDMAX-AREQ-AOP-01", "RDMAX-AREQ-AOP-02"},
+			lack: []string{"RDMAP-TERM-SENT-01"},
+		},
+		{
 			name: "an error that nothing caused",
 			src:  "timeline: [connect, send 64, {terminate: \"0/1/00\", from: server}, close]\n",
 			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error", "Try: look into the log of the responder"},

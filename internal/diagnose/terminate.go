@@ -43,12 +43,13 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
 	a.unserved(&d, dir, t, caused)
 	a.uncaused(&d, dir, t)
+	a.wrappedSink(&d, dir, t)
 	a.crcOf(&d, dir, t)
 	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
 		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
 	}
-	d.Rules = rulesOf(append(caused, own...))
+	d.Rules = append(d.Rules, rulesOf(append(caused, own...))...)
 	if slices.Contains(d.Rules, "ADV-CRC-SPLIT") {
 		d.Advice = "keep FPDUs aligned with TCP segments, or mend the receiver."
 	}
@@ -183,6 +184,24 @@ func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused
 
 // misaligned is the rule that the address of an atomic operation is aligned.
 const misaligned = "RDMAX-AREQ-ALIGN-01"
+
+// wrappedSink says that what a side refuses is the answer to its own Read, whose sink extends beyond 2^64.
+func (a *about) wrappedSink(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
+	q := &t.Quote
+	if q.Opcode != rdmap.OpReadResponse || !q.Match.Found() || !q.Header.Tagged || q.Header.TO+uint64(max(q.Message.Octets, 0)) >= q.Header.TO {
+		return
+	}
+	found := a.explainIn(dir, "RDMAP-READREQ-WRAP-02")
+	if len(found) == 0 {
+		return
+	}
+	side, f := dir.Sender(), found[0]
+	d.Dir, d.Title = dir, "ended by an error: a Read beyond the end of the address space"
+	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. That is where its own Read Request in frame %d asks for the octets: %s.",
+		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), f.Frame, f.Message)
+	d.Advice = fmt.Sprintf("look at where the %s lets its Reads be placed: offset and length must stay below 2^64.", side)
+	d.Frames, d.Rules = append(d.Frames, f.Frame), append(d.Rules, rulesOf(found)...)
+}
 
 // causing are the messages that can cause an error of RDMAP (RFC 5040 section 4.8, RFC 7306 section 8.1), by its type.
 var causing = map[uint8][]rdmap.Opcode{

@@ -105,6 +105,13 @@ type Answer struct {
 	Again bool
 }
 
+// AskedToWrap reports whether a segment is of a Read Response that goes where its request says, beyond 2^64: the request is
+// what is wrong.
+func (s *Segment) AskedToWrap() bool {
+	r := s.Answer.Request
+	return s.Op == OpReadResponse && r != nil && s.Answer.Fits && r.TO+r.Size < r.TO
+}
+
 // plain reports whether a segment of a Read Response is exactly what the oldest request
 // asks for, so that no rule needs to judge it.
 func (a *Answer) plain(s *Segment) bool {

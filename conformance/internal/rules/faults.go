@@ -18,11 +18,11 @@ var mustValidate = []string{
 	"DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
 }
 
-// unseen are the rules on what a receiver ignores or cannot notice, and those for which
-// the sender of the PDU is not responsible.
+// unseen are the rules on what a receiver ignores or cannot notice, those for which
+// the sender of the PDU is not responsible, and those on answers to what the receiver did wrong itself.
 var unseen = []string{
 	"DDP-RSVD-01", "RDMAP-RSV-01", "RDMAP-INVSTAG-01", "RDMAX-INVSTAG-01", "RDMAX-AREQ-RSVD-01", "RDMAP-TERM-", "MPA-FPDU-PAD-01", "MPA-TERM-",
-	"MPA-ULPDU-", "MPA-CRC-KEEP-", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-",
+	"MPA-ULPDU-", "MPA-CRC-KEEP-", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-READ-ORDER-02", "RDMAX-ORDER-03", "RDMAX-AREQ-ALIGN-", "RDMAX-AREQ-AOP-02",
 }
 
 // IsOf reports whether a finding is of a rule, or of rules with an id that begins

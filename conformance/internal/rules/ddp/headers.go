@@ -89,7 +89,7 @@ var ddpHeaderRules = []rules.Rule{
 				switch end := s.DDP.TO + uint64(s.Octets); {
 				case end == 0:
 					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
-				case end < s.DDP.TO:
+				case end < s.DDP.TO && !s.AskedToWrap():
 					r.On(s, "TO plus length extends beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
 				}
 			},
