@@ -2144,7 +2144,7 @@ var entries = [...]Entry{
 		Who:        "initiator",
 		Statement:  "After the accept the initiator's IRD is at least responder ORD and its ORD at most responder IRD; if it lacks resources it sends Terminate 2/0/06 and terminates.",
 		Matters:    "More outstanding Reads than the other side has room for lead to a Terminate or to lost requests; fewer than agreed cost throughput.",
-		Check:      "Initiator's first FPDU is Terminate 2/0/06 (read through terminate_variants): pass, then require close (RDMAP-TERM-AFTER-01). It sends 2/0/06 although Reply.ORD <= Request.IRD (the depth needed is the one it offered itself), neither 0x3FFF: note. The IRD of the Request is what the initiator had when it sent it, and it may have less by now. Exceeding the depth: MPA2-IRDORD-06. Needs: G-NEG, G-LAYOUT.",
+		Check:      "Initiator's first FPDU is Terminate 2/0/06 (read through terminate_variants): pass, then require close (RDMAP-TERM-AFTER-01). It sends 2/0/06 although Reply.ORD <= Request.IRD (the depth needed is the one it offered itself), neither 0x3FFF, and the Reply does not grant less than it asked for (Reply.IRD < Request.ORD, neither 0x3FFF): note. The IRD of the Request is what the initiator had when it sent it, and it may have less by now. Exceeding the depth: MPA2-IRDORD-06. Needs: G-NEG, G-LAYOUT.",
 		Example:    "Request IRD 16, Reply ORD 4, initiator Terminate 2/0/06.",
 		Observable: "partly",
 		Why:        "The local setting shows only through behaviour.",

@@ -70,6 +70,20 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 			lack: []string{"RDMAP-TERM-SENT-01"},
 		},
 		{
+			name: "the Reply grants fewer Reads than the Request asks for, and the initiator ends it",
+			src: "client: {mpa: {ird: 4, ord: 32}}\nserver: {mpa: {ird: 4, ord: 4}}\n" +
+				"timeline: [connect, {terminate: \"2/0/06\"}, close]\n",
+			says: []string{"The Reply (frame 5) grants IRD 4, and the Request asks for ORD 32", "lower the ORD of the initiator"},
+			lack: []string{"MPA2-IRDORD-03", "Its code"},
+		},
+		{
+			name: "the responder refuses for the depth",
+			src: "client: {mpa: {ird: 1, ord: 4}}\nserver: {mpa: {ird: 8, ord: 8, reject: true}}\n" +
+				"timeline: [connect]\nfaults: [{at: reply, set: {iwarp_mpa.enhanced.ord: 8}}]\n",
+			says: []string{"The request offers IRD 1, and the reject names ORD 8", "Try: raise the IRD of the initiator to the ORD that the Reply names (8)"},
+			lack: []string{"gives no reason"},
+		},
+		{
 			name: "an error that nothing caused",
 			src:  "timeline: [connect, send 64, {terminate: \"0/1/00\", from: server}, close]\n",
 			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error", "Try: look into the log of the responder"},

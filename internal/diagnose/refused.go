@@ -55,8 +55,30 @@ func refused(a *about) {
 		d.Also = append(d.Also, "The request announces enhanced data (S bit) and has no room for it: that may be the reason.")
 	case why != "":
 		d.Also = append(d.Also, why)
+	case a.depthNeeded() != "":
+		d.Text = text + ". " + a.depthNeeded() + reasonIfAny(res)
+		d.Advice = fmt.Sprintf("raise the IRD of the initiator to the ORD that the Reply names (%d), or lower that of the responder; its log tells whether that is the reason.", res.Enhanced.ORD)
 	}
 	a.add(d)
+}
+
+// depthNeeded says that a reject names an ORD beyond the IRD of the request, which is how a responder says that the
+// initiator serves too few Reads (RFC 6581 section 9.1).
+func (a *about) depthNeeded() string {
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	ird, ord := ini.Enhanced.IRD, res.Enhanced.ORD
+	if a.Outcome != trace.Rejected || !ini.HasEnhanced || !res.HasEnhanced || ird == mpa.DepthNotNegotiated || ord == mpa.DepthNotNegotiated || ord <= ird {
+		return ""
+	}
+	return fmt.Sprintf("The request offers IRD %d, and the reject names ORD %d: so a responder says which depth it needs, and that may be the reason.", ird, ord)
+}
+
+// reasonIfAny says what the private data of a reject may tell, if it has some.
+func reasonIfAny(s *trace.Side) string {
+	if len(s.ULPPrivate) == 0 {
+		return ""
+	}
+	return " " + reason(s)
 }
 
 // reason says what the private data of a reject may tell.

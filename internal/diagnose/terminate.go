@@ -41,9 +41,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	}
 	own, caused := a.rulesOfTerminate(dir, t)
 	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
-	a.unserved(&d, dir, t, caused)
-	a.uncaused(&d, dir, t)
-	a.wrappedSink(&d, dir, t)
+	a.rightCause(&d, dir, t, caused)
 	a.crcOf(&d, dir, t)
 	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
@@ -164,91 +162,6 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	}
-}
-
-// unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
-func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
-	if !t.Quote.Match.Found() || !unservable(t.Code) {
-		return
-	}
-	if t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && slices.Contains(rulesOf(caused), misaligned) {
-		d.Title = "ended by an error: misaligned atomic operation"
-		d.Also = append(d.Also, "This Terminate is the one that RFC 7306 section 8.2 has for an atomic operation whose address is no multiple of 8.")
-		d.Advice = fmt.Sprintf("let the %s use addresses that are a multiple of 8 for atomic operations.", (1 - dir).Sender())
-		return
-	}
-	if why := a.noDepth(dir, &t.Quote); why != "" {
-		d.Title, d.Also = "ended by an error, perhaps for IRD 0", append(d.Also, why)
-	}
-}
-
-// misaligned is the rule that the address of an atomic operation is aligned.
-const misaligned = "RDMAX-AREQ-ALIGN-01"
-
-// wrappedSink says that what a side refuses is the answer to its own Read, whose sink extends beyond 2^64.
-func (a *about) wrappedSink(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
-	q := &t.Quote
-	if q.Opcode != rdmap.OpReadResponse || !q.Match.Found() || !q.Header.Tagged || q.Header.TO+uint64(max(q.Message.Octets, 0)) >= q.Header.TO {
-		return
-	}
-	found := a.explainIn(dir, "RDMAP-READREQ-WRAP-02")
-	if len(found) == 0 {
-		return
-	}
-	side, f := dir.Sender(), found[0]
-	d.Dir, d.Title = dir, "ended by an error: a Read beyond the end of the address space"
-	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. That is where its own Read Request in frame %d asks for the octets: %s.",
-		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), f.Frame, f.Message)
-	d.Advice = fmt.Sprintf("look at where the %s lets its Reads be placed: offset and length must stay below 2^64.", side)
-	d.Frames, d.Rules = append(d.Frames, f.Frame), append(d.Rules, rulesOf(found)...)
-}
-
-// causing are the messages that can cause an error of RDMAP (RFC 5040 section 4.8, RFC 7306 section 8.1), by its type.
-var causing = map[uint8][]rdmap.Opcode{
-	rdmap.ETypeRemoteProtection: {rdmap.OpReadRequest, rdmap.OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv},
-	rdmap.ETypeRemoteOperation:  {rdmap.OpSendInv, rdmap.OpSendSEInv},
-}
-
-// uncaused says of a Terminate that quotes nothing that the other side sent nothing that can cause the error. It is at
-// fault no more: a side may also name an error of its own so (RFC 5040 section 7.1).
-func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
-	f, peer := &a.Flow[1-dir], (1 - dir).Sender()
-	const cannotInvalidate, unspecified = 9, 0xff
-	ops, c := causing[t.Code.EType], t.Code
-	switch {
-	case c.Layer != rdmap.LayerRDMAP || len(ops) == 0 || t.Quote.Match != trace.NoQuote || c.Code == unspecified:
-		return
-	case c.Code == cannotInvalidate:
-		ops = causing[rdmap.ETypeRemoteOperation]
-	case c.EType == rdmap.ETypeRemoteOperation:
-		return // the other codes of that type have other causes
-	}
-	if r := f.Rare(); !a.SYN && a.Transport == trace.TCP || r.Gaps > 0 || r.Partial > 0 || f.Cut || f.Waiting || f.FPDUs+r.Chunks == 0 {
-		return
-	}
-	for i := range f.Ops {
-		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (slices.Contains(ops, op) || !op.Assigned()) { //nolint:gosec // 4 bits
-			return
-		}
-	}
-	d.Dir = dir
-	d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", dir.Sender(), a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
-	d.Also = append(d.Also, fmt.Sprintf("Nothing that the %s sent can cause that error, and it quotes nothing: it may be an error of the %s itself.", peer, dir.Sender()))
-	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", dir.Sender())
-}
-
-// noDepth says that the read depth may be why a Read or an atomic operation was refused.
-func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {
-	if q.Opcode != rdmap.OpReadRequest && q.Opcode != rdmap.OpAtomicRequest {
-		return ""
-	}
-	switch depth, ok := a.Depth(1 - dir); {
-	case ok && depth == 0:
-		return fmt.Sprintf("The %s announced IRD 0, so it serves no such request.", dir.Sender())
-	case !ok && a.Negotiated && a.Transport == trace.TCP && !a.Side[trace.I2R].HasEnhanced:
-		return fmt.Sprintf("The startup carries no IRD and ORD, so the %s may be set to serve no such request (IRD 0).", dir.Sender())
-	}
-	return ""
 }
 
 // tooLong says that a message may have been too long for the receive buffers: some stacks, siw

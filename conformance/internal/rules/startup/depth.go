@@ -24,7 +24,7 @@ var depthNegotiationRules = []rules.Rule{
 	{
 		ID: "MPA2-IRDORD-02", If: model.Worded, Needs: catalogue.Neg | catalogue.Layout, Field: "iwarp_mpa.enhanced.ird", AtStartup: true,
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
-			if q.ORD != model.UnknownDepth && a.IRD != model.UnknownDepth && a.IRD < q.ORD {
+			if grantsLess(q, a) {
 				r.On(r.Reply, "the responder grants fewer Reads than requested; the initiator must respect its IRD",
 					fmt.Sprintf("IRD %d", a.IRD), fmt.Sprintf("at least the ORD of the initiator, %d", q.ORD))
 			}
@@ -88,10 +88,15 @@ var depthNegotiationRules = []rules.Rule{
 		End: agreedWords(func(r *rules.Report, q, a mpa.Enhanced) {
 			t := r.Directions[trace.I2R].First
 			if t.Op == model.OpTerminate && t.Segment && t.Code.Layer == 2 && t.Code.EType == 0 && t.Code.Code == 6 &&
-				a.ORD <= q.IRD && a.ORD != model.UnknownDepth && q.IRD != model.UnknownDepth {
+				a.ORD <= q.IRD && a.ORD != model.UnknownDepth && q.IRD != model.UnknownDepth && !grantsLess(q, a) {
 				r.On(r.Directions[trace.I2R].AtFirst(), "the initiator reports an insufficient depth that it offered itself",
 					fmt.Sprintf("ORD %d in the Reply", a.ORD), fmt.Sprintf("more than %d", q.IRD))
 			}
 		}),
 	},
+}
+
+// grantsLess reports whether a Reply grants fewer Reads than its Request asks for, so that the initiator may not go on.
+func grantsLess(q, a mpa.Enhanced) bool {
+	return q.ORD != model.UnknownDepth && a.IRD != model.UnknownDepth && a.IRD < q.ORD
 }
