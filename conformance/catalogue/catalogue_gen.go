@@ -3316,7 +3316,7 @@ var entries = [...]Entry{
 		Who:        "data-source",
 		Statement:  "TO plus payload length of a non-zero-length segment does not wrap 64 bits.",
 		Matters:    "The offset is the place in memory; wrong, data is placed over other data, and one that wraps reaches outside of every check.",
-		Check:      "Segment with payload and TO + len > 2^64: fire. TO + len = 2^64 exactly: note (the last octet is addressable but the 64-bit sum of 7.1 item 5 is zero). Not on a Read Response that goes where its Read Request says: that is RDMAP-READREQ-WRAP-02. Needs: G-SYNC.",
+		Check:      "Segment with payload and TO + len > 2^64: fire; so does a message that goes on at TO 0 behind a segment that ends at 2^64. TO + len = 2^64 exactly in the last segment: note (the last octet is addressable but the 64-bit sum of 7.1 item 5 is zero). Not on a Read Response that goes where its Read Request says: that is RDMAP-READREQ-WRAP-02. Needs: G-SYNC.",
 		Example:    "TO 0xFFFFFFFFFFFFFFF0 len 32.",
 		Observable: "yes",
 		Kind:       KindCheck,

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -39,20 +40,24 @@ func (a *about) markerFindings(dir trace.Dir) []*conformance.Finding {
 func (a *about) otherMarkers(dir trace.Dir, there bool) {
 	who, peer, found := dir.Sender(), (1 - dir).Sender(), a.markerFindings(dir)
 	asked := &a.Side[1-dir]
+	if a.byRevision(dir, there, found) {
+		return
+	}
 	in := ""
 	if asked.StartupFrame > 0 {
 		in = fmt.Sprintf(" in frame %d", asked.StartupFrame)
 	}
-	by := "M=1" + in
-	if !asked.Startup.M {
-		by = "revision 0 of the Reply has them in both directions"
+	wants, off := fmt.Sprintf("the %s asks for them (M=1%s)", peer, in), "off at the "+peer
+	if a.Outcome == trace.Accepted && a.Side[trace.R2I].HasStartup && a.Side[trace.R2I].Startup.Rev == 0 {
+		wants = fmt.Sprintf("revision 0 of the Reply (frame %d) has them in both directions", a.Side[trace.R2I].StartupFrame)
+		off = "set both sides to revision 1 of MPA, in which they can be off"
 	}
 	d := Diagnosis{
 		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: append(framesOf(found), framesAt(asked.StartupFrame)...),
 		Title: "no markers", Rules: rulesOf(found), same: "none",
-		Text: fmt.Sprintf("The %s sends no markers, although the %s asks for them (%s). If the %s expects them, it takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
-			who, peer, by, peer),
-		Advice: fmt.Sprintf("switch markers on at the %s, or off at the %s.", who, peer),
+		Text: fmt.Sprintf("The %s sends no markers, although %s. If the %s expects them, it takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
+			who, wants, peer),
+		Advice: fmt.Sprintf("switch markers on at the %s, or %s.", who, off),
 	}
 	if there {
 		d.Title, d.same = "markers that nobody asked for", "some"
@@ -60,6 +65,28 @@ func (a *about) otherMarkers(dir trace.Dir, there bool) {
 		d.Advice = fmt.Sprintf("switch markers off at the %s, or on at the %s.", who, peer)
 	}
 	a.add(d)
+}
+
+// byRevision says with the revisions of the startup that do not fit that they are why markers are missing, or are there: revision 0
+// has them in both directions, the others as each side asks. It reports whether it did.
+func (a *about) byRevision(dir trace.Dir, there bool, found []*conformance.Finding) bool {
+	own, other := &a.Side[dir], &a.Side[1-dir]
+	has := other // that speaks revision 0
+	if there {
+		has = own
+	}
+	i := slices.IndexFunc(a.diagnoses, func(d Diagnosis) bool { return d.Kind == Dialect })
+	if i < 0 || !own.HasStartup || !other.HasStartup || (own.Startup.Rev == 0) == (other.Startup.Rev == 0) || has.Startup.Rev != 0 {
+		return false
+	}
+	d, how := &a.diagnoses[i], "sends no markers"
+	if there {
+		how = "sends markers"
+	}
+	d.Severity = conformance.Error
+	d.Also = append(d.Also, fmt.Sprintf("The %s %s: revision 0 has them in both directions, revision 1 only where they are asked for. Where they are not as the %s expects, it cannot read the FPDUs.", dir.Sender(), how, (1-dir).Sender()))
+	d.Frames, d.Rules, d.same = append(d.Frames, framesOf(found)...), append(d.Rules, rulesOf(found)...), d.same+how
+	return true
 }
 
 // badMarkers diagnoses markers that have a wrong value.

@@ -103,3 +103,29 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 		},
 	})
 }
+
+// TestSummary_MarkersByRevision says of missing markers where they come from.
+func TestSummary_MarkersByRevision(t *testing.T) {
+	t.Parallel()
+	drop := "{by: server, ignores: [errors]}, {by: client, ignores: [errors]}, {at: send1, marker: {drop: true}}, {at: send2, marker: {drop: true}}"
+	tells(t, []told{
+		{
+			name: "the revisions differ: one problem",
+			src: "client: {mpa: {revision: 1}}\nserver: {mpa: {revision: 0}}\n" +
+				"timeline: [connect, send 1000, send 1000, close]\nfaults: [" + drop + "]\n",
+			says: []string{"error dialect", "The initiator sends no markers: revision 0 has them in both directions", "MPA-M-REP-01"},
+			lack: []string{"error markers"},
+		},
+		{
+			name: "both have revision 0, in which markers are not asked for",
+			src:  "both: {mpa: {revision: 0}}\ntimeline: [connect, send 1000, send 1000, close]\nfaults: [" + drop + "]\n",
+			says: []string{"error markers", "although revision 0 of the Reply (frame 5) has them in both directions", "or set both sides to revision 1 of MPA"},
+			lack: []string{"asks for them"},
+		},
+		{
+			name: "revision 1 asks for them",
+			src:  "both: {mpa: {revision: 1, markers: true}}\ntimeline: [connect, send 1000, send 1000, close]\nfaults: [" + drop + "]\n",
+			says: []string{"although the responder asks for them (M=1 in frame 5)", "or off at the responder."},
+		},
+	})
+}

@@ -413,5 +413,22 @@ func (m *Message) Start() uint64 {
 	return 0
 }
 
+// GoesOnAtZero returns a run of segments that ends at 2^64 or has a segment that does, behind which the next one begins at 0,
+// and how many octets there are from its first one to the end of the message.
+func (m *Message) GoesOnAtZero() (run int, octets uint64, ok bool) {
+	if len(m.Runs) == 0 || m.Next() >= m.Start() {
+		return 0, 0, false
+	}
+	for i := range m.Runs {
+		r := &m.Runs[i]
+		inside := r.n > 1 && r.To() < r.From && r.To() > 0 && -r.From%r.Size == 0
+		behind := r.To() == 0 && r.From > 0 && i+1 < len(m.Runs) && m.Runs[i+1].From == 0
+		if inside || behind {
+			return i, m.Next() - r.From, true
+		}
+	}
+	return 0, 0, false
+}
+
 // OpcodeOf returns the opcode in the RsvdULP octet of a DDP header.
 func OpcodeOf(control uint8) rdmap.Opcode { return rdmap.ControlOf(control).Opcode }

@@ -87,10 +87,19 @@ var ddpHeaderRules = []rules.Rule{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.Octets > 0) },
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch end := s.DDP.TO + uint64(s.Octets); {
-				case end == 0:
+				case end == 0 && s.DDP.Last: // another one shows whether it goes on at 0
 					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
-				case end < s.DDP.TO && !s.AskedToWrap():
+				case end != 0 && end < s.DDP.TO && !s.AskedToWrap():
 					r.On(s, "TO plus length extends beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
+				}
+			},
+		},
+		Message: &rules.On[*model.Message]{
+			Applies: func(_ *rules.Case, m *model.Message) rules.Scope { return rules.InScopeIf(m.Tagged && m.Segments() > 1) },
+			Judge: func(r *rules.Report, m *model.Message) {
+				if run, octets, ok := m.GoesOnAtZero(); ok && m.Op != model.OpReadResponse { // that would be RDMAP-READREQ-WRAP-02
+					r.On(m.RunPlace(run), "the message goes on at TO 0 behind its segment that ends at 2^64",
+						fmt.Sprintf("%#x + %d", m.Runs[run].From, octets), "at most 2^64")
 				}
 			},
 		},
