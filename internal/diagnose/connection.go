@@ -29,6 +29,7 @@ var makers = []func(*about){
 	offloads,
 	losses,
 	depthLimits,
+	oneCounter,
 	brokenRules,
 }
 

@@ -61,6 +61,7 @@ func (a *about) reset() {
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
 	a.silenced(&d)
 	a.contradicted(&d)
+	a.cutAnswer(&d, who)
 	a.add(d)
 }
 
@@ -131,8 +132,46 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 			frame, Counted(ini.FPDUs, "FPDU", "FPDUs"))
 		a.perhaps(&d)
 	}
+	a.cutAnswer(&d, who)
 	a.add(d)
 }
+
+// cutAnswer says that a request of the side that ended the connection was answered by a Read Response without an end. Where more
+// came behind it, the other side is at fault.
+func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
+	f := &a.Flow[1-who]
+	if a.Flow[who].Rare().Unanswered == 0 || !a.complete(1-who) {
+		return
+	}
+	for i := range f.Ops {
+		if n := &f.Ops[i]; rdmap.Opcode(i) != rdmap.OpReadResponse && n.Octets > n.Whole { //nolint:gosec // 4 bits
+			return // the message without an end may be another one
+		}
+	}
+	n := f.Op(rdmap.OpReadResponse)
+	found := a.explainIf(func(f *conformance.Finding) bool {
+		return n.Octets > n.Whole && f.Rule.ID == lastFlag && f.HasDir && f.Dir == 1-who && f.Frame <= d.Frames[0]
+	})
+	if len(found) == 0 {
+		return
+	}
+	side, cut := (1 - who).Sender(), found[0]
+	said := fmt.Sprintf("A Read Response of the %s has no end: %s (frame %d).", side, cut.Message, cut.Frame)
+	found = append(found, a.explainIf(func(f *conformance.Finding) bool {
+		return f.HasDir && f.Dir == 1-who && (f.Rule.ID == "RDMAP-READ-PAIR-01" || f.Rule.ID == "DDP-ORDER-01" && f.Frame > cut.Frame)
+	})...)
+	d.Rules, d.same = append(d.Rules, rulesOf(found)...), d.same+lastFlag
+	d.Title, d.Text = d.Title+", behind an answer without an end", said+" "+d.Text
+	d.Frames = append([]uint64{cut.Frame}, d.Frames...)
+	if cut.Severity < conformance.Error { // the close may have cut it
+		d.Advice = fmt.Sprintf("look into the logs of both sides for that time: why the %s sent no more, and why the %s did not wait.", side, who.Sender())
+		return
+	}
+	d.Dir, d.Advice = 1-who, fmt.Sprintf("look at what sends the answers of the %s, its RNIC and its driver.", side)
+}
+
+// lastFlag is the rule that the last segment of a message has L.
+const lastFlag = "DDP-L-01"
 
 // behindOctets diagnoses octets that are no FPDU in front of an end, which they explain, and reports whether there are
 // any: behind them a receiver cannot read what it should answer.

@@ -129,3 +129,49 @@ func TestSummary_MarkersByRevision(t *testing.T) {
 		},
 	})
 }
+
+// TestSummary_Messages says of messages without an end, and of wrong MSNs, what is wrong, and once.
+func TestSummary_Messages(t *testing.T) {
+	t.Parallel()
+	counts := func(steps, msns string) string {
+		return "timeline: [connect, " + steps + ", close]\nfaults: [" + msns + "{by: server, ignores: [errors]}]\n"
+	}
+	tells(t, []told{
+		{
+			name: "an answer is cut, and its requester closes",
+			src:  "timeline: [connect, {read: 8KiB}, send 10, close]\nfaults: [{at: read1.response/4, skip: true}, {at: read1.response/5, skip: true}, {at: read1.response/6, skip: true}]\n",
+			says: []string{"error silent-close initiator", "A Read Response of the responder has no end: ", "Rules: DDP-L-01 RDMAP-READ-PAIR-01"},
+			lack: []string{"rule"},
+		},
+		{
+			name: "a message follows an answer without an end, and its requester closes",
+			src:  "timeline: [connect, {read: 8KiB}, server send 10, close]\nfaults: [{at: read1.response/last, skip: true}]\n",
+			says: []string{"error silent-close responder", "A Read Response of the responder has no end: ", "Rules: DDP-L-01 DDP-ORDER-01 RDMAP-READ-PAIR-01"},
+			lack: []string{"rule"},
+		},
+		{
+			name: "a side never sets L",
+			src:  "timeline: [connect, send 10, send 10, send 10, close]\nfaults: [{at: send1, set: {iwarp_ddp.last_flag: 0}}, {at: send2, set: {iwarp_ddp.last_flag: 0}}, {at: send3, set: {iwarp_ddp.last_flag: 0}}, {by: server, ignores: [errors]}]\n",
+			says: []string{"error rule initiator", "and 2 more times"},
+			lack: []string{"warning rule"},
+		},
+		{
+			name: "one counter for two queues",
+			src: counts("send 10, read 100, send 10, read 100", "{at: read1, set: {iwarp_ddp.msn: 2}}, {at: send2, set: {iwarp_ddp.msn: 3}}, "+
+				"{at: read2, set: {iwarp_ddp.msn: 4}}, "),
+			says: []string{"The initiator uses one MSN counter for queues 0 and 1", "from frame 7 on 3 messages had", "Rules: DDP-UNTAG-MSN-01 DDP-UNTAG-MSN-02"},
+			lack: []string{"DDP-UNTAG-MSN-01\n"},
+		},
+		{
+			name: "one wrong MSN",
+			src:  counts("send 10, read 100", "{at: read1, set: {iwarp_ddp.msn: 2}}, "),
+			says: []string{"DDP-UNTAG-MSN-01", "and goes on where queue 0 is"},
+			lack: []string{"one MSN counter"},
+		},
+		{
+			name: "another count",
+			src:  counts("send 10, read 100, send 10, read 100", "{at: read1, set: {iwarp_ddp.msn: 2}}, {at: send2, set: {iwarp_ddp.msn: 3}}, {at: read2, set: {iwarp_ddp.msn: 9}}, "),
+			lack: []string{"one MSN counter"},
+		},
+	})
+}

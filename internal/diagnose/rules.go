@@ -23,7 +23,8 @@ func brokenRules(a *about) {
 
 func (a *about) brokenRule(first *conformance.Finding) {
 	found := a.explainIf(func(f *conformance.Finding) bool {
-		return f.Rule == first.Rule && f.Severity == first.Severity
+		// The last message of a side that never sets L is not a problem of its own.
+		return f.Rule == first.Rule && (f.Severity == first.Severity || first.Rule.ID == lastFlag && f.HasDir && first.HasDir && f.Dir == first.Dir)
 	})
 	if said, rule, ok := explains(first); ok {
 		for i := range a.diagnoses {
@@ -59,7 +60,7 @@ func broken(found []*conformance.Finding) Diagnosis {
 		text += ": observed " + f.Observed
 	}
 	d := Diagnosis{
-		Kind: Rule, Severity: f.Severity, Frames: framesOf(found), Rules: []string{f.Rule.ID}, Title: f.Rule.ID,
+		Kind: Rule, Severity: worst(found), Frames: framesOf(found), Rules: []string{f.Rule.ID}, Title: f.Rule.ID,
 		Text: sentence(text), same: f.Rule.ID,
 	}
 	if isAdvice(f) {

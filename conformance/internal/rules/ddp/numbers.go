@@ -23,7 +23,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
-					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1", fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1"+otherCount(s), fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
 				}
 			}),
 	},
@@ -46,7 +46,7 @@ var messageNumberRules = []rules.Rule{
 				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
-				reportInQueue(r, s, m, "the MSN of the queue "+how, fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
+				reportInQueue(r, s, m, "the MSN of the queue "+how+otherCount(s), fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
 			}),
 	},
 	{
@@ -128,6 +128,18 @@ func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message,
 		at.Related = append(at.Related, m.Final.PDU)
 	}
 	r.On(at, message, observed, expected)
+}
+
+// otherCount says that a wrong MSN would be the next one of another queue: its sender may have one counter for both.
+func otherCount(s *model.Segment) string {
+	if s.DDP.QN > 1 {
+		return ""
+	}
+	q := &s.Queues[1-s.DDP.QN]
+	if !q.Seen || !q.Msg.There || s.DDP.MSN != q.Msg.MSN+1 {
+		return ""
+	}
+	return fmt.Sprintf(", and goes on where queue %d is", 1-s.DDP.QN)
 }
 
 // beginsNext reports whether a segment begins the next message of its queue.
