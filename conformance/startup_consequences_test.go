@@ -123,6 +123,23 @@ faults: [{at: reply, set: {iwarp_mpa.pdlength: 4}}]`,
 			[]string{"ADV-EARLY-FPDU warning", "MPA-PDLEN-01 error"},
 		},
 		{
+			"the Request announces more than there is: its Reply is in time", `
+both: {mpa: {revision: 1}}
+client: {mpa: {private: "hello"}}
+server: {mpa: {private: "twelve octet"}}
+timeline: [connect, send 20, send 300, server send 20, close]`,
+			[]patch{{4, 18, func(uint16) uint16 { return 40 }}},
+			[]string{"MPA-PDLEN-01 error"},
+		},
+		{
+			"the octets of its PD_Length are swapped", `
+both: {mpa: {revision: 1}}
+client: {mpa: {private: {size: 1}}}
+timeline: [connect, send 20, send 300, server send 20, close]`,
+			[]patch{{4, 18, func(uint16) uint16 { return 0x0100 }}},
+			[]string{"MPA-PDLEN-01 error"},
+		},
+		{
 			"a CRC behind the Request, and markers: the first FPDU is not framed", `
 both: {mpa: {revision: 1, markers: true}}
 timeline: [connect, send 60, send 24, send 24, close]

@@ -29,7 +29,7 @@ var makers = []func(*about){
 	offloads,
 	losses,
 	depthLimits,
-	oneCounter,
+	counters,
 	brokenRules,
 }
 

@@ -8,46 +8,61 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// oneCounter diagnoses a side that counts the messages of queues 0 and 1 together (RFC 5041 section 4.3): each wrong MSN is
-// the next one of the other queue. One alone may be chance.
-func oneCounter(a *about) {
+// counters diagnoses a side whose MSNs are wrong in one way throughout (RFC 5041 section 4.3).
+func counters(a *about) {
 	for d := range a.Flow {
-		dir := trace.Dir(d)
-		wrong := func(f *conformance.Finding) bool {
-			return f.HasDir && f.Dir == dir && (f.Rule.ID == firstMSN || f.Rule.ID == nextMSN)
-		}
-		n, others := 0, 0
-		for i := range a.findings {
-			switch f := &a.findings[i]; {
-			case !wrong(f):
-			case strings.Contains(f.Message, goesOnAs):
-				n += 1 + f.Further()
-			default:
-				others++
-			}
-		}
-		if n < 2 || others > 0 {
-			continue
-		}
-		found := a.explainIf(wrong)
-		if len(found) == 0 {
-			continue
-		}
-		who, f := dir.Sender(), found[0]
-		a.add(Diagnosis{
-			Kind: Rule, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found), Rules: rulesOf(found),
-			Title: "one MSN counter for queues 0 and 1", same: "one counter",
-			Text: fmt.Sprintf("The %s uses one MSN counter for queues 0 and 1, and each queue has to have its own: from frame %d on %s had the next MSN of the other queue.",
-				who, f.Frame, Counted(uint64(n), "message", "messages")), //nolint:gosec // a count
-			Advice: fmt.Sprintf("this is a fault of the DDP implementation of the %s: report it there.", who),
-		})
+		a.wrongCount(trace.Dir(d))
 	}
 }
 
+// wrongCount diagnoses MSNs with swapped octets, and a side that counts the messages of queues 0 and 1 together: each wrong MSN is
+// the next one of the other queue. One alone of those may be chance.
+func (a *about) wrongCount(dir trace.Dir) {
+	wrong := func(f *conformance.Finding) bool {
+		return f.HasDir && f.Dir == dir && (f.Rule.ID == firstMSN || f.Rule.ID == nextMSN)
+	}
+	n, other, swapped := 0, 0, 0
+	for i := range a.findings {
+		f := &a.findings[i]
+		if !wrong(f) {
+			continue
+		}
+		n += 1 + f.Further()
+		if strings.Contains(f.Message, goesOnAs) {
+			other += 1 + f.Further()
+		}
+		if strings.Contains(f.Message, octetsSwapped) {
+			swapped += 1 + f.Further()
+		}
+	}
+	if n == 0 || swapped < n && (other < n || n < 2) {
+		return
+	}
+	found := a.explainIf(wrong)
+	if len(found) == 0 {
+		return
+	}
+	who, f := dir.Sender(), found[0]
+	d := Diagnosis{
+		Kind: Rule, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found), Rules: rulesOf(found),
+		Title: "one MSN counter for queues 0 and 1", same: "one counter",
+		Text: fmt.Sprintf("The %s uses one MSN counter for queues 0 and 1, and each queue has to have its own: from frame %d on %s had the next MSN of the other queue.",
+			who, f.Frame, Counted(uint64(n), "message", "messages")), //nolint:gosec // a count
+		Advice: fmt.Sprintf("this is a fault of the DDP implementation of the %s: report it there.", who),
+	}
+	if swapped == n {
+		d.Title, d.same = "MSNs with swapped octets", "swapped"
+		d.Text = fmt.Sprintf("The %s writes its MSNs with their octets swapped: observed %s, expected %s in frame %d%s.", who, f.Observed, f.Expected, f.Frame, times(n))
+		d.Advice = fmt.Sprintf("the %s has to write the fields of DDP in network byte order: report it there.", who)
+	}
+	a.add(d)
+}
+
 // The rules on the MSN of the first message of a queue, and on those behind it; and what their findings say of one that fits the
-// other queue.
+// other queue, or the next one with its octets swapped.
 const (
-	firstMSN = "DDP-UNTAG-MSN-01"
-	nextMSN  = "DDP-UNTAG-MSN-02"
-	goesOnAs = ", and goes on where queue "
+	firstMSN      = "DDP-UNTAG-MSN-01"
+	nextMSN       = "DDP-UNTAG-MSN-02"
+	goesOnAs      = ", and goes on where queue "
+	octetsSwapped = ", and its octets are swapped"
 )

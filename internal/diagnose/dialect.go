@@ -44,7 +44,14 @@ func dialects(a *about) {
 	if d.Severity == conformance.Warning && !a.troubled() {
 		d.Severity = conformance.Note
 	}
-	d.Rules = rulesOf(a.explain("MPA2-ENH-REPLY-01", "MPA2-REV-04", "MPA-REV-01", "RNIC-IOP-NONPERM-01", "RNIC-IOP-NONPERM-02", "RNIC-IOP-RDMAC-RSP-01"))
+	short := a.explainIn(trace.R2I, noRoomForWord)
+	if len(short) > 0 {
+		d.Severity, d.Title, d.same = conformance.Error, "enhanced answer without its data", "no room"
+		d.Text = fmt.Sprintf("The Reply in frame %d announces the enhanced data (S bit), and its private data is too short for it: observed %s, expected %s. So IRD and ORD are not agreed.",
+			res.StartupFrame, short[0].Observed, short[0].Expected)
+		d.Advice = "look at what builds the Reply: the driver of the responder."
+	}
+	d.Rules = append(rulesOf(short), rulesOf(a.explain("MPA2-ENH-REPLY-01", "MPA2-REV-04", "MPA-REV-01", "RNIC-IOP-NONPERM-01", "RNIC-IOP-NONPERM-02", "RNIC-IOP-RDMAC-RSP-01"))...)
 	for _, f := range d.Rules {
 		if f != "" && d.Severity == conformance.Note {
 			d.Severity = conformance.Warning
@@ -52,6 +59,9 @@ func dialects(a *about) {
 	}
 	a.add(d)
 }
+
+// noRoomForWord is the rule that a startup frame with S has room for the enhanced data.
+const noRoomForWord = "MPA2-S-01"
 
 // layoutRules are about flags that mean something else in the layout of draft -01 than in that of
 // RFC 6581 section 9.

@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -48,9 +50,33 @@ func (a *about) halfStartup(dir trace.Dir) bool {
 	if len(d.Rules) > 0 && s.StartupNeeds > 0 {
 		d.Also = append(d.Also, "The rest was not sent, or its PD_Length is too large.")
 	}
+	a.wrongPDLength(&d, dir)
 	if a.EndFrame > 0 {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
 	a.add(d)
 	return true
+}
+
+// wrongPDLength says that the rest of a startup frame was not to come, since its PD_Length is wrong: with its octets swapped the frame
+// ends where its sender stopped, or there is more of it than is allowed.
+func (a *about) wrongPDLength(d *Diagnosis, dir trace.Dir) {
+	s := &a.Side[dir]
+	if s.StartupNeeds < mpa.StartupLen {
+		return
+	}
+	n := int(s.StartupNeeds) - mpa.StartupLen
+	right := int(bits.ReverseBytes16(uint16(n))) //nolint:gosec // PD_Length has 16 bits
+	found := a.explainIn(dir, "MPA-PDLEN-02")
+	d.Rules = append(d.Rules, rulesOf(found)...)
+	switch {
+	case int(s.StartupHad) == mpa.StartupLen+right && right < n:
+		d.Title, d.same = "PD_Length with swapped octets", d.same+" swapped"
+		d.Also = []string{fmt.Sprintf("Its PD_Length is %d; with the two octets swapped it is %d, and that is what came.", n, right)}
+	case len(found) > 0:
+		d.Also = append(d.Also, fmt.Sprintf("Its PD_Length is %d, and %d octets are allowed.", n, mpa.MaxPrivateData))
+	default:
+		return
+	}
+	d.Advice = fmt.Sprintf("look at what builds the startup frames of the %s, its driver or its upper layer.", dir.Sender())
 }

@@ -175,3 +175,38 @@ func TestSummary_Messages(t *testing.T) {
 		},
 	})
 }
+
+// TestSummary_Lengths names the frame whose length is wrong, and what is wrong with it.
+func TestSummary_Lengths(t *testing.T) {
+	t.Parallel()
+	sends := func(length string) string {
+		return "timeline: [connect, send 20, send 100, send 101, send 102, close]\n" +
+			"faults: [{at: send2, set: {iwarp_mpa.ulpdulength: " + length + "}}, {by: server, ignores: [errors]}]\n"
+	}
+	request := func(length string) string {
+		return "both: {mpa: {revision: 1}}\nclient: {mpa: {private: \"hello\"}}\ntimeline: [connect, send 20, server send 20, close]\n" +
+			"faults: [{at: request, set: {iwarp_mpa.pdlength: " + length + "}}, {by: both, ignores: [errors, phase]}]\n"
+	}
+	tells(t, []told{
+		{name: "1 too large", src: sends("+1"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 1 octet too large."}},
+		{name: "3 too large", src: sends("+3"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 3 octets too large."}},
+		{name: "4 too large", src: sends("+4"), says: []string{"ULPDU_Length is 4 octets too large, as if it counted the CRC as well."}},
+		{name: "swapped", src: sends("0x7600"), says: []string{"the octets of ULPDU_Length are swapped", "sent it in frame 7"}},
+		{name: "a Request that announces too much", src: request("40"), says: []string{"MPA-PDLEN-01"}, lack: []string{"MPA-START-0", "MPA-CONN-BOTH-01"}},
+		{name: "a Request that announces more than is allowed", src: request("0x0500"), says: []string{"Its PD_Length is 1280, and 512 octets are allowed."}},
+		{
+			name: "a Reply without room for its word",
+			src: "timeline: [connect, send 20, server send 10, close]\nfaults: [{by: both, ignores: [errors, phase]}, " +
+				"{at: reply, octets: {hex: \"4d504120494420526570204672616d65 50 02 0000\"}}]\n",
+			says: []string{"error dialect responder", "too short for it: observed PD_Length 0, expected at least 4"},
+			lack: []string{"plain answer", "error rule"},
+		},
+		{
+			name: "MSNs with swapped octets",
+			src: "timeline: [connect, send 10, send 10, close]\nfaults: [{at: send1, set: {iwarp_ddp.msn: 0x01000000}}, " +
+				"{at: send2, set: {iwarp_ddp.msn: 0x02000000}}, {by: server, ignores: [errors]}]\n",
+			says: []string{"The initiator writes its MSNs with their octets swapped: observed MSN 16777216, expected MSN 1 in frame 6 and once more."},
+			lack: []string{"one MSN counter"},
+		},
+	})
+}

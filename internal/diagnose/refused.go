@@ -44,14 +44,16 @@ func refused(a *about) {
 	case a.Transport == trace.SCTP: // RFC 5043 section 6.3
 		d.Advice = "look into the log of the upper layer on the responder: it decided to refuse."
 	}
-	found := a.explain("MPA-R-REP-01", "MPA2-S-01", "MPA-R-REQ-01")
+	found := a.explain("MPA-R-REP-01", "MPA-R-REQ-01")
+	noRoom := a.explainIn(trace.I2R, noRoomForWord)
+	found = append(found, noRoom...)
 	d.Rules = rulesOf(found)
 	switch why := mayRefuse(a); {
 	case slices.Contains(d.Rules, "MPA-R-REQ-01"):
 		d.Severity, d.Title = conformance.Warning, "refused, or the R bit sent back"
 		d.Also = append(d.Also, "The Request has the R bit set, which it may not; some stacks (siw) send it back in the Reply and go on.")
 		d.Advice = "mend the initiator: it must not set R."
-	case slices.Contains(d.Rules, "MPA2-S-01"):
+	case len(noRoom) > 0:
 		d.Also = append(d.Also, "The request announces enhanced data (S bit) and has no room for it: that may be the reason.")
 	case why != "":
 		d.Also = append(d.Also, why)

@@ -95,7 +95,9 @@ var ddpHeaderRules = []rules.Rule{
 			},
 		},
 		Message: &rules.On[*model.Message]{
-			Applies: func(_ *rules.Case, m *model.Message) rules.Scope { return rules.InScopeIf(m.Tagged && m.Segments() > 1) },
+			Applies: func(_ *rules.Case, m *model.Message) rules.Scope {
+				return rules.InScopeIf(m.Tagged && m.Segments() > 1)
+			},
 			Judge: func(r *rules.Report, m *model.Message) {
 				if run, octets, ok := m.GoesOnAtZero(); ok && m.Op != model.OpReadResponse { // that would be RDMAP-READREQ-WRAP-02
 					r.On(m.RunPlace(run), "the message goes on at TO 0 behind its segment that ends at 2^64",

@@ -3,6 +3,7 @@ package ddp
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -23,7 +24,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
-					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1"+otherCount(s), fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1"+otherCount(s, 1), fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
 				}
 			}),
 	},
@@ -46,7 +47,7 @@ var messageNumberRules = []rules.Rule{
 				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
-				reportInQueue(r, s, m, "the MSN of the queue "+how+otherCount(s), fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
+				reportInQueue(r, s, m, "the MSN of the queue "+how+otherCount(s, m.MSN+1), fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
 			}),
 	},
 	{
@@ -130,8 +131,12 @@ func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message,
 	r.On(at, message, observed, expected)
 }
 
-// otherCount says that a wrong MSN would be the next one of another queue: its sender may have one counter for both.
-func otherCount(s *model.Segment) string {
+// otherCount says that a wrong MSN in place of the next one is that with its octets swapped, or that it would be the next one of
+// another queue: its sender may have one counter for both.
+func otherCount(s *model.Segment, next uint32) string {
+	if was := bits.ReverseBytes32(next - 1); bits.ReverseBytes32(s.DDP.MSN) == next || next > 1 && bits.ReverseBytes32(s.DDP.MSN) == was+1 {
+		return ", and its octets are swapped"
+	}
 	if s.DDP.QN > 1 {
 		return ""
 	}

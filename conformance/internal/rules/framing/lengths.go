@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -29,8 +30,8 @@ var lengthRules = []rules.Rule{
 					r.Unproven(catalogue.Neg) // perhaps they are no markers
 					return
 				}
-				if what, want := countedToo(f); what != "" {
-					r.On(e, "ULPDU_Length counts "+what+" as well", fmt.Sprint(f.ULPDULength), fmt.Sprint(want))
+				if message, want := rightLength(e); message != "" {
+					r.On(e.Begin(), message, fmt.Sprint(f.ULPDULength), want)
 				}
 			},
 		},
@@ -109,7 +110,11 @@ var lengthRules = []rules.Rule{
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
 					reportLost(r, e.Direction, e.Begin(), "an FPDU cannot have this length")
 				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
-					reportLost(r, e.Direction, e.Begin(), "the FPDU ends before its length is reached")
+					message := "the FPDU ends before its length is reached"
+					if _, ok := swapped(f); ok {
+						message += "; the octets of ULPDU_Length are swapped"
+					}
+					reportLost(r, e.Direction, e.Begin(), message)
 				}
 			},
 		},
@@ -186,6 +191,55 @@ func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 		return rules.InScope.Given(catalogue.Full) // all that was sent of it
 	}
 	return rules.InScopeIf(crcVerified(f))
+}
+
+// rightLength says what is wrong with the length of an FPDU, and with which one its CRC is right. The pad hides up to three octets
+// of it. What a sender counts too, it counts in each FPDU: not where one before had a right CRC.
+func rightLength(e *model.FPDU) (message, want string) {
+	f := e.FPDU
+	if n, ok := swapped(f); ok && f.Unsent == 0 { // else MPA-FPDU-FMT-01 says so
+		return "the octets of ULPDU_Length are swapped", fmt.Sprint(n)
+	}
+	what, n := countedToo(f)
+	if what == "" {
+		return "", ""
+	}
+	fits := n
+	if !e.CRC.Good {
+		return "ULPDU_Length counts " + what + " as well", fmt.Sprint(n)
+	}
+	n += mpa.PadLen(n) // the longest one that ends there
+	pad := paddedBy(f, n)
+	least := int(f.ULPDULength) - n
+	message = fmt.Sprintf("ULPDU_Length is %d octets too large", least)
+	switch {
+	case pad > 0:
+		return fmt.Sprintf("ULPDU_Length is %d to %d octets too large", max(least, 1), least+pad), fmt.Sprintf("%d to %d", n-pad, n)
+	case least == 1:
+		message = "ULPDU_Length is 1 octet too large"
+	case fits == n:
+		message += ", as if it counted " + what + " as well"
+	}
+	return message, fmt.Sprint(n)
+}
+
+// swapped returns the length of an FPDU with its octets swapped, if the CRC is right with that.
+func swapped(f *mpa.FPDU) (n int, ok bool) {
+	n = int(bits.ReverseBytes16(f.ULPDULength))
+	return n, n >= mpa.MinULPDU && n < int(f.ULPDULength) && endsAt(f, n, mpa.PadLen(n))
+}
+
+// paddedBy is how many of the last octets of an ULPDU may be its pad, by their value; where there are markers, all that a pad can have.
+func paddedBy(f *mpa.FPDU, n int) (pad int) {
+	const most = 3
+	if len(f.Markers) > 0 {
+		return most
+	}
+	end := model.LengthSize + n
+	for pad < most && n-pad > mpa.MinULPDU && end-pad <= len(f.Wire) && f.Wire[end-pad-1] == 0 {
+		pad++
+	}
+	return pad
 }
 
 // countedToo returns what an FPDU counts in ULPDU_Length although it is not part of the

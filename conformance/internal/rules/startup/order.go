@@ -23,7 +23,7 @@ var startupOrderRules = []rules.Rule{
 					r.On(replies[0], "a Reply is sent although there was no Request", "no Request", "a Request")
 				}
 				for i := range min(len(requests), len(replies)) {
-					switch q, reply := requests[i], replies[i]; reply.Knew(q.End) {
+					switch q, reply := requests[i], replies[i]; reply.Knew(c.EndOf(q)) {
 					case model.Unproven:
 						r.Unproven(catalogue.Causal)
 					case model.Without:
@@ -98,8 +98,8 @@ var startupOrderRules = []rules.Rule{
 				if q == nil || reply == nil || !c.Accepted() || !n.Seen || c.Rtr != nil || n.Refuses() && c.Bad(&c.Directions[trace.I2R]) {
 					return rules.OutOfScope
 				}
-				if k.FramingLost(&c.Directions[trace.I2R]) {
-					return rules.Lacking(catalogue.Sync) // its first FPDU ends elsewhere
+				if k.FramingLost(&c.Directions[trace.I2R]) || c.Swallows(q) > 0 {
+					return rules.Lacking(catalogue.Sync) // its first FPDU ends elsewhere, or begins inside the Request
 				}
 				scope, _ := speaksFirst(c, n.From, knownAt(n))
 				return scope

@@ -2,6 +2,7 @@ package startup
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -24,7 +25,11 @@ var privateDataRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if at := r.Swallows(f); at > 0 {
-					r.On(f, "an FPDU begins inside the private data that the frame announces", fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
+					message := "an FPDU begins inside the private data that the frame announces"
+					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) { //nolint:gosec // it is below PD_Length
+						message += "; the two octets of PD_Length are swapped"
+					}
+					r.On(f, message, fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
 					return
 				}
 				if s, _ := r.Surplus(f); s != nil {
