@@ -40,7 +40,7 @@ faults: [{by: client, settings: {tcp: {packing: stream}, mulpdu: 4001}}]`},
 	{"a length with its octets exchanged", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
 timeline: [connect, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
-	{"the same, and all that it says comes", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+	{"the same, and all that it says comes", "MPA-FPDU-LEN-01", []string{"i2r 7"}, `
 timeline: [connect, send 24 x400, close]
 faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
 	{"the same, CRC off", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `

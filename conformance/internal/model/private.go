@@ -56,6 +56,15 @@ func (c *Conn) Swallows(f *Frame) int {
 	return 0
 }
 
+// SwallowedIn reports whether an FPDU begins inside the private data that the Request, or the Reply, of a direction announces.
+func (c *Conn) SwallowedIn(d trace.Dir) bool {
+	f, reply := c.Pair()
+	if d == trace.R2I {
+		f = reply
+	}
+	return f != nil && c.Swallows(f) > 0
+}
+
 // EndOf is where a startup frame ends in the stream: where an FPDU begins in it, if one does, else where
 // PD_Length says.
 func (c *Conn) EndOf(f *Frame) int64 {

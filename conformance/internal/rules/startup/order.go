@@ -98,7 +98,7 @@ var startupOrderRules = []rules.Rule{
 				if q == nil || reply == nil || !c.Accepted() || !n.Seen || c.Rtr != nil || n.Refuses() && c.Bad(&c.Directions[trace.I2R]) {
 					return rules.OutOfScope
 				}
-				if k.FramingLost(&c.Directions[trace.I2R]) || c.Swallows(q) > 0 {
+				if k.FramingLost(&c.Directions[trace.I2R]) || c.SwallowedIn(trace.I2R) {
 					return rules.Lacking(catalogue.Sync) // its first FPDU ends elsewhere, or begins inside the Request
 				}
 				scope, _ := speaksFirst(c, n.From, knownAt(n))

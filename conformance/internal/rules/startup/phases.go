@@ -37,13 +37,16 @@ var phaseRules = []rules.Rule{
 	},
 	{
 		ID: "MPA-CONN-BOTH-01", Needs: catalogue.Neg | catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
-		YieldsTo: []string{"MPA-PDLEN-01", "MPA-CONN-POINT-01", "MPA-FPDU-FMT-01", "MPA-START-08C", "MPA-RTR07-KEY-01"},
+		YieldsTo: []string{"MPA-CONN-POINT-01", "MPA-FPDU-FMT-01", "MPA-START-08C", "MPA-RTR07-KEY-01"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				evidence := c.StartupGates(&c.Directions[0], &c.Directions[1])
 				s := c.PlainOctets()
 				if s == nil {
 					return rules.InScopeIf(c.Accepted()).GivenOnly(evidence)
+				}
+				if c.SwallowedIn(s.Dir) {
+					return rules.Lacking(catalogue.Sync).GivenOnly(evidence) // the rest of the FPDU that begins in its startup frame
 				}
 				if !s.Gap {
 					evidence |= catalogue.Contig
