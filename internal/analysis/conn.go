@@ -312,7 +312,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
 	}
-	if s.Time-t.LastTime >= longQuiet && t.LastTime != 0 {
+	if wasQuiet(t.LastTime, s.Time) {
 		c.quietUntil(s)
 	}
 	t.LastFrame, t.LastTime = s.Frame, s.Time

@@ -10,6 +10,9 @@ import (
 // longQuiet is a time after which firewalls begin to forget a connection on which nothing is sent.
 const longQuiet = int64(3 * time.Minute)
 
+// wasQuiet reports whether nothing was sent for long between two times.
+func wasQuiet(from, to int64) bool { return to-from >= longQuiet && from != 0 }
+
 // silence is what a connection keeps while it is silent, or its sides ask for each other.
 type silence struct {
 	probes  trace.Silence

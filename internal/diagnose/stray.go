@@ -10,7 +10,7 @@ import (
 // strays tells of resets that had no effect. What ended the connection is told with its end.
 func strays(a *about) {
 	for i := range a.Flow {
-		dir := trace.Dir(i) //nolint:gosec // of two
+		dir := trace.Dir(i)
 		for _, s := range a.Flow[i].Rare().Strays {
 			if s.Outside || s.Passed > 0 {
 				a.stray(dir, &s)

@@ -26,7 +26,7 @@ func TestCopies(t *testing.T) {
 			}
 		}
 	}
-	rising := numbered(func(i int) uint16 { return uint16(i + 1) }) //nolint:gosec // few
+	rising := numbered(func(i int) uint16 { return uint16(i + 1) })
 	same := func(*capture.Frame) {}
 	hop := func(f *capture.Frame) { f.Data[ip+8]-- }
 	for _, tt := range []struct {
