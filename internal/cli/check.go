@@ -56,6 +56,18 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
+// aboutCheckExit explains the exit codes, in the help.
+const aboutCheckExit = `
+
+A capture in which there is nothing to judge has no findings, and check exits with
+0. --min-connections 1 makes it fail.
+
+Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
+configuration or baseline that cannot be read; 3 an input could not be read to
+its end or has fewer connections than --min-connections, or an output could not be
+written.
+`
+
 func newCheck(s *IOStreams) *cobra.Command {
 	o := &checkOptions{s: s, pager: pager{s: s}}
 	o.pager.confined = &o.sandbox
@@ -96,16 +108,7 @@ reason. Flags override it. Unless --config names the file, its outputs have to l
 No output may be one of the files that are read. An older file is replaced only once
 the new one is complete.
 
-` + aboutParquet[1:] + `
-
-A capture in which there is nothing to judge has no findings, and check exits with
-0. --min-connections 1 makes it fail.
-
-Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
-configuration or baseline that cannot be read; 3 an input could not be read to
-its end or has fewer connections than --min-connections, or an output could not be
-written.
-` + aboutSelection + aboutFilters + aboutTwice + aboutPoints),
+` + aboutParquet[1:] + aboutCheckExit + aboutSelection + aboutFilters + aboutTwice + aboutPoints),
 		Example: strings.Trim(`
   iwdissect check trace.pcap
   iwdissect check -V trace.pcap

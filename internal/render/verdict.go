@@ -103,7 +103,7 @@ func ofThem(errors, n int) string {
 	case errors == n:
 		return ", all of them errors"
 	}
-	return fmt.Sprintf(", %s of them %s", diagnose.Number(uint64(errors)), plural(uint64(errors), "an error", "errors"))
+	return fmt.Sprintf(", %s of them %s", diagnose.Number(uint64(errors)), plural(uint64(errors), "an error", "errors")) //nolint:gosec // a count
 }
 
 // says reports whether there is anything to say but that rules were broken.
