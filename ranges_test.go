@@ -605,6 +605,7 @@ func TestTotals_Complete(t *testing.T) {
 		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
 		"Emptied": "those of Cut that bring nothing", "Headless": "those of Cut without a whole header",
 		"FirstCopy": "the frame of one of Copies",
+		"Lost":      "LostByInterface and LostBySystem",
 		"IP":        "FragmentsLost; the rest is about how fragments were put together",
 	}
 	public := reflect.TypeFor[iwdissect.Totals]()

@@ -27,6 +27,9 @@ type Totals struct {
 	// Copies counts TCP packets that were captured twice in one file, as their IP identification, TTL, VLAN or interface
 	// proves. No connection counts them.
 	Copies uint64
+	// LostByInterface and LostBySystem count packets that the interface, or the operating system, dropped before they
+	// were captured, as the capture says itself (Interface Statistics Blocks of pcapng).
+	LostByInterface, LostBySystem uint64
 	// PDUs counts PDUs.
 	PDUs uint64
 	// Errors counts the places at which the capture is damaged and reading went on, Unopened files
@@ -65,7 +68,7 @@ func (p *pass) totals() Totals {
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
-		Duplicates: t.Duplicates, Copies: t.Copies, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved,
+		Duplicates: t.Duplicates, Copies: t.Copies, LostByInterface: t.Lost.Interface, LostBySystem: t.Lost.System, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved,
 		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete, Stopped: p.stopped,
 	}
 	for _, l := range p.run.Others().Links {
@@ -91,6 +94,7 @@ func (t Totals) Warnings() []string {
 	}{
 		{t.Unopened, "1 file could not be opened, or is no capture", "%d files could not be opened, or are no captures"},
 		{t.Errors - min(t.Unopened, t.Errors), "1 damaged place of the capture was skipped", "%d damaged places of the capture were skipped"},
+		{t.LostByInterface + t.LostBySystem, "the capture lost 1 packet before it was written, as it says", "the capture lost %d packets before they were written, as it says"},
 		{t.Undecoded, "1 frame is of a link type that cannot be decoded", "%d frames are of a link type that cannot be decoded"},
 		{t.Cut, "1 frame was cut by the snap length", "%d frames were cut by the snap length"},
 		{t.Evicted, "1 connection was ended early to bound memory", "%d connections were ended early to bound memory"},

@@ -18,6 +18,13 @@ func TestTotals_NotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ng, err := os.ReadFile("testdata/pcaps/generated/enhanced.pcapng")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An Interface Statistics Block: the operating system dropped 3 packets.
+	lost := append(ng, "\x05\x00\x00\x00\x24\x00\x00\x00"+"\x00\x00\x00\x00"+"\x00\x00\x00\x00\x00\x00\x00\x00"+
+		"\x07\x00\x08\x00\x03\x00\x00\x00\x00\x00\x00\x00"+"\x24\x00\x00\x00"...)
 	const linkType = 20 // its place in the header of a pcap file
 	other := slices.Clone(whole)
 	other[linkType] = 105
@@ -28,6 +35,7 @@ func TestTotals_NotRead(t *testing.T) {
 		{"whole", "", whole},
 		{"cut", "the capture was not read to its end", whole[:len(whole)-1]},
 		{"other link type", "93 frames are of a link type that cannot be decoded", other},
+		{"lost packets", "the capture lost 3 packets before they were written, as it says", lost},
 	} {
 		path := filepath.Join(t.TempDir(), "a.pcap")
 		write(t, path, tt.octets)
