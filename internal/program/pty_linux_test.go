@@ -35,16 +35,20 @@ func terminal() (master, slave *os.File, err error) {
 	return master, slave, err
 }
 
-// tty runs a program on a terminal of its own: tty CODE KEYS PROGRAM ARGUMENT... What the
+// tty runs a program on a terminal of its own: tty CODE [TEXT>]KEYS PROGRAM ARGUMENT... What the
 // terminal shows is then in the file tty.out, without carriage returns. KEYS, in which \x03 is Ctrl-C,
-// are typed when it has shown something; - types none.
+// are typed when it has shown TEXT, or anything; - types none.
 func tty(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: tty CODE KEYS PROGRAM [ARGUMENT...]")
+		ts.Fatalf("usage: tty CODE [TEXT>]KEYS PROGRAM [ARGUMENT...]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	keys, err := strconv.Unquote(`"` + args[1] + `"`)
+	when, keys, ok := strings.Cut(args[1], ">")
+	if !ok {
+		when, keys = "", args[1]
+	}
+	keys, err = strconv.Unquote(`"` + keys + `"`)
 	ts.Check(err)
 	master, slave, err := terminal()
 	ts.Check(err)
@@ -77,7 +81,7 @@ func tty(ts *testscript.TestScript, neg bool, args []string) {
 	for {
 		n, err := master.Read(buf)
 		shown.Write(buf[:n])
-		if n > 0 && !typed {
+		if n > 0 && !typed && strings.Contains(shown.String(), when) {
 			typed = true
 			_, err = master.WriteString(keys)
 		}
