@@ -295,6 +295,17 @@ func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool
 	c.grows(ConnWeight)
 }
 
+// opens notes a SYN.
+func (c *Conn) opens(side int, s *reassembly.Segment) {
+	t := c.Trace
+	fl := &t.Flow[c.Dir(side)]
+	t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
+	fl.Opens = s.Flags&reassembly.FlagACK == 0
+	if h := c.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
+		t.Flow[c.Dir(1-side)].SYNAnswered = true
+	}
+}
+
 // NewConnection reports whether the packet opens another connection.
 func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
@@ -337,11 +348,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
 	}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
-		fl.Opens = s.Flags&reassembly.FlagACK == 0
-		if h := w.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
-			t.Flow[c.Dir(1-side)].SYNAnswered = true
-		}
+		c.opens(side, s)
 	}
 	fl.SACKs = fl.SACKs || s.SACK
 	if s.ZeroWindow != w.shut[side] {

@@ -47,7 +47,7 @@ func (a *about) wrongCount(dir trace.Dir) {
 		Kind: Rule, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found), Rules: rulesOf(found),
 		Title: "one MSN counter for queues 0 and 1", same: "one counter",
 		Text: fmt.Sprintf("The %s uses one MSN counter for queues 0 and 1, and each queue has to have its own: from frame %d on %s had the next MSN of the other queue.",
-			who, f.Frame, Counted(uint64(n), "message", "messages")), //nolint:gosec // a count
+			who, f.Frame, Counted(uint64(n), "message", "messages")),
 		Advice: fmt.Sprintf("this is a fault of the DDP implementation of the %s: report it there.", who),
 	}
 	if swapped == n {

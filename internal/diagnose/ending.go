@@ -144,7 +144,7 @@ func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
 		return
 	}
 	for i := range f.Ops {
-		if n := &f.Ops[i]; rdmap.Opcode(i) != rdmap.OpReadResponse && n.Octets > n.Whole { //nolint:gosec // 4 bits
+		if n := &f.Ops[i]; rdmap.Opcode(i) != rdmap.OpReadResponse && n.Octets > n.Whole {
 			return // the message without an end may be another one
 		}
 	}

@@ -94,7 +94,7 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 		return
 	}
 	for i := range f.Ops {
-		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (slices.Contains(ops, op) || !op.Assigned()) { //nolint:gosec // 4 bits
+		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (slices.Contains(ops, op) || !op.Assigned()) {
 			return
 		}
 	}

@@ -26,7 +26,7 @@ var privateDataRules = []rules.Rule{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if at := r.Swallows(f); at > 0 {
 					message := "an FPDU begins inside the private data that the frame announces"
-					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) { //nolint:gosec // it is below PD_Length
+					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) {
 						message += "; the two octets of PD_Length are swapped"
 					}
 					r.On(f, message, fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
