@@ -78,6 +78,9 @@ func nothingCalled(word string) error {
 	if len(faults) > 0 {
 		return usagef("nothing is called %q; did you mean %s?", word, strings.Join(faults, " or "))
 	}
+	if said := rulebook.Unassigned(word); said != "" {
+		return usagef("%s; 'iwdissect explain' lists those that have a meaning", said)
+	}
 	near := nearest(word, rulebook.Words())
 	if near == "" {
 		near = nearRule(word)

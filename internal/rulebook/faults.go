@@ -84,23 +84,9 @@ func wordOf(name string) string {
 
 // FindFault finds an error by its numbers, as 1/1/00 or 1100, or by its word or name.
 func FindFault(text string) (Fault, bool) {
-	parts := strings.Split(text, "/")
-	if len(parts) == 1 && len(text) == 4 {
-		parts = []string{text[:1], text[1:2], text[2:]}
-	}
-	if len(parts) == 3 {
-		var n [3]uint8
-		ok := true
-		for i, p := range parts {
-			v, err := strconv.ParseUint(strings.TrimPrefix(p, "0x"), 16, 8)
-			if n[i] = uint8(v); err != nil {
-				ok = false
-			}
-		}
-		if ok {
-			f, ok := fault(n[0], n[1], n[2])
-			return f.ruled(), ok
-		}
+	if n, ok := numbersOf(text); ok {
+		f, ok := fault(n[0], n[1], n[2])
+		return f.ruled(), ok
 	}
 	word, all := wordOf(text), Faults()
 	i := slices.IndexFunc(all, func(f Fault) bool { return f.Word == word })
@@ -108,6 +94,34 @@ func FindFault(text string) (Fault, bool) {
 		return Fault{}, false
 	}
 	return all[i].ruled(), true
+}
+
+// Unassigned says of the numbers of an error that no RFC assigns a meaning to them; "" if text is something else.
+func Unassigned(text string) string {
+	n, ok := numbersOf(text)
+	if !ok || rdmap.Assigned(n[0], n[1], n[2]) {
+		return ""
+	}
+	return fmt.Sprintf("no RFC assigns the error %x/%x/%02x of a Terminate", n[0], n[1], n[2])
+}
+
+// numbersOf reads layer, error type and code of an error, as 1/1/00 or 1100.
+func numbersOf(text string) (n [3]uint8, ok bool) {
+	parts := strings.Split(text, "/")
+	if len(parts) == 1 && len(text) == 4 {
+		parts = []string{text[:1], text[1:2], text[2:]}
+	}
+	if len(parts) != len(n) {
+		return n, false
+	}
+	for i, p := range parts {
+		v, err := strconv.ParseUint(strings.TrimPrefix(p, "0x"), 16, 8)
+		if err != nil {
+			return n, false
+		}
+		n[i] = uint8(v)
+	}
+	return n, true
 }
 
 // faultSays is what the errors mean in practice.
@@ -144,6 +158,6 @@ var faultSays = map[string]string{
 	"2/0/03": "A marker does not point to the beginning of an FPDU that the length field says.",
 	"2/0/04": "A startup frame is not as it must be.",
 	"2/0/05": "MPA failed for a local reason that has no code of its own. Look into the log of the sender.",
-	"2/0/06": "The responder demands more read depth than the initiator can give. Set IRD and ORD of both applications so that they fit.",
+	"2/0/06": "The depths of the startup do not fit: the Reply asks for more Reads than the initiator can serve, or grants fewer than it needs. Set IRD and ORD of both applications so that they fit.",
 	"2/0/07": "The initiator cannot send any kind of RTR that the responder takes.",
 }
