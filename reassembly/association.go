@@ -36,6 +36,12 @@ type assocDirection struct {
 	// trails: chunks came behind the acknowledgements for them, so the directions are out of step.
 	trails   bool
 	patience patience
+	// ended are TSNs behind chunks that ended a message, the latest ones, each in the place that it has.
+	ended [8]int64
+	// torn is one beyond the last fragment of a message without its end that was handed out, which
+	// was like tornOf.
+	torn   int64
+	tornOf fragment
 	// firstAt is packets when the first chunk was seen.
 	firstAt uint64
 	walked  walk
@@ -63,6 +69,9 @@ type ChunkStats struct {
 	Orphans uint64
 	// Splits are chunks that stand between the fragments of another message.
 	Splits uint64
+	// Unbegun are chunks that begin no message although one ended right before them, or the direction
+	// begins with them.
+	Unbegun uint64
 	// MostOutstanding is the most TSNs that were under way at once, as far as
 	// acknowledgements show.
 	MostOutstanding int64
@@ -112,6 +121,9 @@ func (a *Association) Stats(side int) ChunkStats { return a.dirs[side].stats }
 // Splits is how many chunks of a side stand between the fragments of another
 // message.
 func (a *Association) Splits(side int) uint64 { return a.dirs[side].stats.Splits }
+
+// Unbegun is how many chunks of a side begin no message where one has to begin.
+func (a *Association) Unbegun(side int) uint64 { return a.dirs[side].stats.Unbegun }
 
 // High is one beyond the highest TSN that was seen of a side, unwrapped.
 func (a *Association) High(side int) int64 { return a.dirs[side].high }
@@ -176,9 +188,7 @@ func (a *Association) Data(side int, d *Chunk, wire int, c *Carriage) (m *Messag
 	if !fresh {
 		return nil, tsn, n
 	}
-	if h.splits(d, tsn) {
-		h.stats.Splits++
-	}
+	h.place(d, tsn)
 	h.outstanding()
 	h.hole(a.clock(h), 0)
 	if d.begin() && d.end() {
@@ -202,9 +212,23 @@ func (a *Association) whole(d *Chunk, tsn int64, wire int, c *Carriage) *Message
 	m.SID, m.PPID, m.Flags, m.IData = d.SID, d.PPID, d.Flags, d.I
 	m.First, m.TSNs, m.Frames = tsn, a.tsns, a.frames
 	m.Octets, m.Length, m.Whole, m.Torn = d.Octets, wire, len(d.Octets) >= wire, false
+	m.Headless, m.Gone = false, false
 	m.Frame, m.Time, m.Fragments = c.Frame, c.Time, len(c.Fragments)
 	m.Arrival = Arrival{}
 	return m
+}
+
+// place counts a chunk that is new if it does not stand where it may (RFC 9260 section 6.9).
+func (h *assocDirection) place(d *Chunk, tsn int64) {
+	switch {
+	case h.splits(d, tsn):
+		h.stats.Splits++
+	case !d.begin() && !d.I && (h.ended[tsn&7] == tsn && tsn != 0 || h.known && tsn == h.start):
+		h.stats.Unbegun++
+	}
+	if d.end() {
+		h.ended[(tsn+1)&7] = tsn + 1
+	}
 }
 
 // splits reports whether a chunk that is new stands between the fragments of a
@@ -248,9 +272,7 @@ func (a *Association) Skip(side int, d *Chunk) Note {
 		h.stats.Reordered++
 	}
 	if fresh {
-		if h.splits(d, tsn) {
-			h.stats.Splits++
-		}
+		h.place(d, tsn)
 		h.outstanding()
 		h.hole(a.clock(h), 0)
 	}
@@ -362,6 +384,7 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 	*m = Message{
 		SID: first.sid, PPID: first.ppid, Flags: first.flags, IData: first.idata, First: first.tsn,
 		TSNs: a.tsns[:0], Frame: frame, Time: time, Whole: first.begin() && last.end(), Torn: !first.begin() || !last.end(),
+		Headless: !first.begin(),
 	}
 	if len(fs) == 1 {
 		m.Octets, m.Frames = first.octets, first.frames
@@ -527,7 +550,8 @@ const startFactor = 4
 // Broken hands out a message that will never be complete: chunks of it are in a
 // hole that was given up, or there is no room to keep it. end says that nothing
 // more comes at all, frame and time which frame tells that, and when it was captured, in
-// nanoseconds since the Unix epoch. It returns nil when there is none.
+// nanoseconds since the Unix epoch. It returns nil when there is none. Fragments of a message
+// that has lost some in between are handed out once, with the first of them.
 func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Message {
 	h := &a.dirs[side]
 	if len(h.frags) == 0 {
@@ -554,17 +578,52 @@ func (a *Association) Broken(side int, end bool, frame uint64, time int64) *Mess
 		}
 		if !h.frags[from].begin() {
 			h.stats.Orphans += uint64(to - from) //nolint:gosec // a count
-			for k := from; k < to; k++ {
-				h.bytes -= cap(h.frags[k].octets) + fragmentCost
-				a.budget.give(h.frags[k].octets)
-			}
-			h.frags = slices.Delete(h.frags, from, to)
-			continue
 		}
-		return a.take(h, from, to, frame, time)
+		rest, gone := h.rest(&h.frags[from]), h.gone(&h.frags[from], last)
+		h.torn, h.tornOf = last.tsn+1, fragment{sid: last.sid, mid: last.mid, idata: last.idata, flags: last.flags}
+		if !rest {
+			m := a.take(h, from, to, frame, time)
+			m.Gone = gone
+			return m
+		}
+		for k := from; k < to; k++ {
+			h.bytes -= cap(h.frags[k].octets) + fragmentCost
+			a.budget.give(h.frags[k].octets)
+		}
+		h.frags = slices.Delete(h.frags, from, to)
 	}
 	h.walked = now
 	return nil
+}
+
+// rest reports whether f may go on with the message that was handed out last without its end: then
+// that has told of it.
+func (h *assocDirection) rest(f *fragment) bool {
+	g := &h.tornOf
+	switch {
+	case f.begin() || h.torn == 0 || g.end() || g.sid != f.sid || g.idata != f.idata:
+		return false
+	case f.idata:
+		return f.mid == g.mid && (f.flags^g.flags)&ChunkUnordered == 0
+	}
+	return f.tsn >= h.torn && h.unseen(h.torn, f.tsn) == f.tsn-h.torn
+}
+
+// gone is [Message.Gone] of the fragments from first to last.
+func (h *assocDirection) gone(first, last *fragment) bool {
+	if first.idata {
+		return true // numbers do not tell which TSNs are missing
+	}
+	return !first.begin() && h.went(first.tsn-1) || !last.end() && h.went(last.tsn+1)
+}
+
+// went reports whether a TSN was sent or given up, but not captured.
+func (h *assocDirection) went(v int64) bool {
+	end := h.high
+	if h.hasAcked {
+		end = max(end, h.acked)
+	}
+	return v >= h.start && v < end && h.unseen(v, v+1) > 0
 }
 
 // full reports whether there is no room for what waits.

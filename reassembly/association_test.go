@@ -260,6 +260,8 @@ type assoc struct {
 	budget *reassembly.Budget
 	frame  uint64
 	out    []string
+	// headless are the messages without a beginning: whether a chunk is gone.
+	headless []bool
 }
 
 func newAssoc(tb testing.TB, grace uint64) *assoc {
@@ -314,6 +316,10 @@ func (a *assoc) settle(end bool) (n int64) {
 	for m := a.a.Broken(0, end, a.frame, 0); m != nil; m = a.a.Broken(0, end, a.frame, 0) {
 		if m.Whole {
 			a.tb.Errorf("%v is whole, but was handed out as broken", m.TSNs)
+		}
+		if m.Headless {
+			a.headless = append(a.headless, m.Gone)
+			continue
 		}
 		a.message(m)
 	}
@@ -579,6 +585,41 @@ func TestAssociation_Broken(t *testing.T) {
 	}
 }
 
+// TestAssociation_Headless: fragments without the beginning of their message are handed out to be counted,
+// once for each message, and whether the capture lost the beginning. That the sender left it out shows at once.
+func TestAssociation_Headless(t *testing.T) {
+	for _, tt := range []struct {
+		name, steps, want string
+		unbegun           uint64
+	}{
+		{"the beginning is lost", "2 3e /3 .", "[true]", 0},
+		{"the beginning is lost, and more", "1be 3 5e 6be /6 .", "[true]", 0},
+		{"the beginning is there", "1b 3e /3 .", "[]", 0},
+		{"of two messages", "1b 3e 5e 6be /6 .", "[true]", 0},
+		{"never sent", "1be 2 3e 4be .", "[false]", 1},
+		{"never sent, disorder", "1be 3e 2 4be .", "[false]", 1},
+		{"never sent, the first chunk", "1 2e 3be .", "[false]", 1},
+		{"never sent, the only one", "1be 2e .", "[false]", 1},
+		{"whole ones", "1be 2b 3e 4be 5b 6 7e .", "[]", 0},
+	} {
+		a := newAssoc(t, 100)
+		a.a.Start(0, 1)
+		for _, s := range strings.Fields(tt.steps) {
+			switch s[0] {
+			case '.':
+			case '/':
+				a.a.Forward(0, uint32(s[1]-'0'))
+			default:
+				a.data(uint32(s[0]-'0'), flagsOf(s))
+			}
+			a.settle(s[0] == '.')
+		}
+		if got := fmt.Sprint(a.headless); got != tt.want || a.a.Unbegun(0) != tt.unbegun {
+			t.Errorf("%s: %s, %d without a beginning, want %s, %d", tt.name, got, a.a.Unbegun(0), tt.want, tt.unbegun)
+		}
+	}
+}
+
 // TestAssociation_BrokenIData holds that the end of a capture leaves nothing of
 // I-DATA either; which of its messages a lost TSN was of, nobody knows before.
 func TestAssociation_BrokenIData(t *testing.T) {
@@ -766,7 +807,9 @@ func overflow(t *testing.T, flags string, perDirection, total int, idata bool) {
 		}
 		for side := range 2 {
 			for m := a.Broken(side, false, uint64(i+1), 0); m != nil; m = a.Broken(side, false, uint64(i+1), 0) {
-				take(m)
+				if !m.Headless { // it is counted as orphans
+					take(m)
+				}
 			}
 		}
 		if used := budget.Used(); used > total || used > 2*perDirection {
@@ -775,7 +818,9 @@ func overflow(t *testing.T, flags string, perDirection, total int, idata bool) {
 	}
 	for side := range 2 {
 		for m := a.Broken(side, true, chunks, 0); m != nil; m = a.Broken(side, true, chunks, 0) {
-			take(m)
+			if !m.Headless { // it is counted as orphans
+				take(m)
+			}
 		}
 	}
 	if orphans := a.Stats(0).Orphans + a.Stats(1).Orphans; out+int(orphans) != chunks {

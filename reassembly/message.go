@@ -23,6 +23,12 @@ type Message struct {
 	Whole  bool
 	// Torn says that fragments of it were never captured.
 	Torn bool
+	// Headless: the first of them is one of these, so Octets do not begin the message. It is handed
+	// out to be counted.
+	Headless bool
+	// Gone: a fragment that is missing was sent, or given up by its sender: its TSN was not captured,
+	// and is no later than others that were captured or acknowledged.
+	Gone bool
 	// Frame is the frame that completed it, Time its capture time in nanoseconds
 	// since the Unix epoch, Frames all that carried some of it by then.
 	Frame  uint64

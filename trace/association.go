@@ -22,6 +22,9 @@ const (
 	// OddSplit: another message stands between the fragments of one; Value is the
 	// TSN.
 	OddSplit
+	// OddUnbegun: a chunk goes on with a message although one ended right before it, or it is the
+	// first of the side; Value is the TSN.
+	OddUnbegun
 
 	// Oddities is the number of them.
 	Oddities

@@ -31,11 +31,14 @@ type Rare struct {
 	// DDP-SSNs that are missing.
 	Gaps, GapOctets uint64
 	// NeverSent are those of GapOctets over SCTP that are in no chunk although none is missing:
-	// their sender left them out.
+	// their sender left them out, or sent the message without its first fragment.
 	NeverSent uint64
 	// NoRoom counts those of the gaps that were given up because no more octets or chunks could
 	// wait behind them: what is missing may have been captured later.
 	NoRoom uint64
+	// Torn counts messages over SCTP of which fragments were not captured, with their beginning; Headless
+	// those without it, whose DDP-SSN is not known.
+	Torn, Headless uint64
 	// Retransmitted and Reordered count packets.
 	Retransmitted, Reordered uint64
 	// Unanswered counts requests of [Flow.Requests] that get no answer, Unmatched answers of

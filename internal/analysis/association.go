@@ -50,9 +50,10 @@ type Association struct {
 	asked  [2]asked
 	wide   []wideDirection // in which too many DDP-SSNs may be under way
 	// wrong: the checksum of the current packet is; splits are those chunks of a
-	// side that were counted already.
-	wrong  bool
-	splits [2]uint64
+	// side that were counted already, unbegun those that lack a beginning.
+	wrong   bool
+	splits  [2]uint64
+	unbegun [2]uint64
 	// iface, of a section of the capture, captured the first packet; merged: others came
 	// from other ones.
 	section   int
@@ -612,6 +613,10 @@ func (a *Association) broken(side int, end bool) {
 		m := a.asm.Broken(side, end, a.cur.Frame, a.cur.Time)
 		if m == nil {
 			return
+		}
+		if m.Headless {
+			a.headless(side, m)
+			continue
 		}
 		a.message(side, m)
 	}

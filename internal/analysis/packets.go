@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -18,11 +19,31 @@ func (a *Association) odd(side int, what trace.Oddity, value uint32) {
 }
 
 // split counts a chunk that was found to stand between the fragments of another
-// message.
+// message, or to lack the beginning of its own.
 func (a *Association) split(side int, tsn uint32) {
 	if n := a.asm.Splits(side); n != a.splits[side] {
 		a.splits[side] = n
 		a.odd(side, trace.OddSplit, tsn)
+	}
+	if n := a.asm.Unbegun(side); n != a.unbegun[side] {
+		a.unbegun[side] = n
+		a.odd(side, trace.OddUnbegun, tsn)
+	}
+}
+
+// headless counts a message of which the beginning is missing, in the session that it may belong to.
+func (a *Association) headless(side int, m *reassembly.Message) {
+	st := a.streams[m.SID]
+	if st == nil || st.now == nil {
+		return
+	}
+	s := st.now
+	if st.before != nil && m.First < s.dirs[side].from {
+		s = st.before
+	}
+	s.dirs[side].headless = true
+	if s.outgoing(side).gap(); m.Gone {
+		s.Trace.Flow[s.Dir(side)].Rarely().Headless++
 	}
 }
 

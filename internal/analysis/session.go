@@ -41,6 +41,8 @@ type sessionDirection struct {
 	shuffled bool
 	// cut: the snap length has cut a chunk of it off before its number.
 	cut bool
+	// headless: a message without its beginning came, so its number is not known.
+	headless bool
 	// done: the last chunk that it may send in the session was seen, at TSN doneAt.
 	done   bool
 	doneAt int64
@@ -318,7 +320,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	if s.env.Sink != nil {
 		s.env.Sink.Gap(&trace.GapEvent{
 			Conn: s.Trace, Dir: s.Dir(side), Frame: s.assoc.cur.Frame, Time: s.assoc.cur.Time,
-			Chunks: n, SSN: from, Reason: reason, NeverSent: why == reassembly.NeverSent,
+			Chunks: n, SSN: from, Reason: reason, NeverSent: why == reassembly.NeverSent && !s.dirs[side].headless,
 		})
 	}
 	s.drain(side, trace.AfterMissing)
@@ -475,6 +477,9 @@ func countMessage(fl *trace.Flow, m *reassembly.Message, o trace.Order) {
 	if !m.Whole {
 		fl.Rarely().Partial++
 	}
+	if m.Torn && m.Gone {
+		fl.Rarely().Torn++
+	}
 }
 
 // lacks reports whether chunks of a side are, or may be, missing at present.
@@ -486,7 +491,7 @@ func (s *Session) lacks(side int) bool {
 // others wait for them.
 func (s *Session) holes(side int) bool {
 	asm := &s.assoc.asm
-	if s.assoc.hidden[side] || s.dirs[side].cut {
+	if h := &s.dirs[side]; s.assoc.hidden[side] || h.cut || h.headless {
 		return true
 	}
 	// What is acknowledged may end before the first chunk seen: those between them are still to come.

@@ -70,6 +70,7 @@ func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 	if c.Transport == trace.SCTP {
 		one, many = "DDP-SSN", "DDP-SSNs"
 	}
+	p.count(d, f.Rare().Torn+f.Rare().Headless, "message of which SCTP fragments are missing", "messages of which SCTP fragments are missing", 0)
 	p.count(d, k.DamagedOctets, one+" in damaged packets only", many+" in damaged packets only", 0)
 	p.count(d, f.Rare().CRCUnverifiable, "FPDU whose CRC cannot be verified", "FPDUs whose CRC cannot be verified", 0)
 }

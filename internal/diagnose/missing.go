@@ -18,6 +18,7 @@ func incomplete(a *about) {
 		if a.Flow[d].Rare().Gaps > 0 {
 			a.gaps(trace.Dir(d))
 		}
+		a.inPart(trace.Dir(d))
 	}
 	a.snapLength()
 	a.begunBefore()
@@ -192,6 +193,31 @@ func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 		d.Text = fmt.Sprintf("%s %s missing from the capture: %s not appear.", missing, are(n), ssnsDo(n))
 	}
 	a.add(*d)
+}
+
+// inPart diagnoses messages over SCTP of which fragments are missing. One without its beginning has a number
+// that is not known: it may be one of those that are missing, which were told already.
+func (a *about) inPart(dir trace.Dir) {
+	r, who := a.Flow[dir].Rare(), dir.Sender()
+	headless := r.Headless - min(r.Headless, r.GapOctets)
+	n := r.Torn + headless
+	if n == 0 {
+		return
+	}
+	d := Diagnosis{
+		Kind: Missing, Severity: conformance.Warning, Dir: dir, HasDir: true, Title: "fragments of messages missing", same: "fragments",
+		Text: fmt.Sprintf("%s of the %s %s not dissected, or only up to a fragment that is not in the capture: SCTP sent %s in several chunks.",
+			Counted(n, "message", "messages"), who, are(n), them(n)),
+	}
+	if s := a.Side[dir].SCTP; s.Forwarded {
+		d.Also = append(d.Also, fmt.Sprintf("The %s gave some messages up (FORWARD TSN), perhaps those.", who))
+	} else if s.Damaged > 0 {
+		d.Also = append(d.Also, "The fragments may stand in packets with a wrong checksum, which are left out.")
+	}
+	if why := a.leftOut(dir, &d); why != "" {
+		d.Also = append(d.Also, why)
+	}
+	a.add(d)
 }
 
 // leftOut says why octets that seem to be missing from a direction may be in the capture: they came

@@ -94,12 +94,20 @@ var sctpPacketRules = []rules.Rule{
 				if s.Forwarded {
 					return rules.Lacking(catalogue.Contig) // the rest of a message may have been given up
 				}
+				if scope := certain(trace.OddUnbegun)(c, s); scope != rules.InScope {
+					return scope
+				}
 				return certain(trace.OddSplit)(c, s)
 			},
 			Judge: func(r *rules.Report, s *model.Side) {
 				if t := s.Odd[trace.OddSplit]; t.Count > 0 {
 					onAssociation(r, s, t.Frame, "the TSNs of the fragments of a message are not consecutive",
 						fmt.Sprintf("TSN %d between them%s", t.Value, times(t.Count)), "consecutive TSNs")
+					return // the rest of the message stands behind the other one
+				}
+				if t := s.Odd[trace.OddUnbegun]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "a fragment that begins no message follows the end of one",
+						fmt.Sprintf("TSN %d without the B bit%s", t.Value, times(t.Count)), "the first fragment of a message")
 				}
 			},
 		},
