@@ -44,6 +44,10 @@ type Quote struct {
 	Octets int64
 	// Message is the message that it is part of, as far as it is known by now.
 	Message QuotedMessage
+	// Asked is the frame of the request to which it is the answer, or a part of that, and goes where the
+	// request says; Answered is the frame in which the answer to the quoted request was complete. They are 0
+	// if there is none, or it is not known: only the latest answer is remembered.
+	Asked, Answered uint64
 }
 
 // QuotedMessage is a message of which a Terminate quotes a segment.

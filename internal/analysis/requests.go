@@ -31,6 +31,23 @@ type request struct {
 	any    bool // a part of the answer came: it is among the answers of the direction
 }
 
+// done is a request that was answered.
+type done struct {
+	pdu, frame uint64
+	to, size   uint64 // Read: the octets that it asked for
+	stag       uint32
+	atomic     bool
+	last       uint64 // the PDU that completed the answer
+	lastFrame  uint64
+}
+
+// holds reports whether a segment of a Read Response goes where the Read asks for octets.
+func (r *done) holds(q *trace.Quote) bool {
+	h, octets := &q.Header, uint64(q.Octets) //nolint:gosec // not negative
+	from := h.TO - r.to
+	return r.pdu > 0 && !r.atomic && h.STag == r.stag && from <= r.size && octets <= r.size-from
+}
+
 // answer is what came of the answer to a request.
 type answer struct {
 	request uint64 // its PDU
@@ -339,6 +356,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		fl.Waits.Time += d
 	}
 	fl.Answered++
+	h.done = done{r.pdu, r.frame, r.to, r.size, r.stag, r.atomic, p.Number, p.Frame}
 	c.unanswered(1-side, h.requests[:i])
 	first, last := r.first, elapsed(r.time, p.Time)
 	if first >= 0 && last >= 0 {

@@ -33,6 +33,7 @@ func (c *upper) terminate(side int, p *trace.PDU, body []byte) {
 	if q := &to.Quote; q.Match.Found() {
 		c.refuse(1-side, q.PDU, p.Frame)
 		c.message(1-side, q)
+		c.exchange(side, q)
 		if !first {
 			c.outgoing(1 - side).quoted = nil // nobody keeps it
 		}
@@ -110,6 +111,43 @@ func quotedRequest(all []request, q *trace.Quote) bool {
 		}
 	}
 	return q.Candidates > 0
+}
+
+// exchange finds the request of a side that the quoted segment of the other one answers, or the answer of the
+// side to the quoted request.
+func (c *upper) exchange(side int, q *trace.Quote) {
+	own, peer := c.queues[side].asks, c.queues[1-side].asks
+	switch q.Opcode {
+	case rdmap.OpReadRequest, rdmap.OpAtomicRequest:
+		if peer != nil && peer.done.pdu == q.PDU && peer.done.lastFrame > q.Frame {
+			q.Answered = peer.done.lastFrame
+		}
+	case rdmap.OpAtomicResponse:
+		if own != nil && own.done.atomic && own.done.last == q.PDU {
+			q.Asked = own.done.frame
+		}
+	case rdmap.OpReadResponse:
+		q.Asked = own.askedFor(q)
+	default:
+	}
+}
+
+// askedFor returns the frame of the latest Read that asks for the octets of the quoted segment, where it places
+// them; 0 if there is none.
+func (q *asking) askedFor(x *trace.Quote) uint64 {
+	if q == nil || !x.Header.Tagged {
+		return 0
+	}
+	for i := range q.requests {
+		r := &q.requests[i]
+		if d := (done{pdu: r.pdu, to: r.to, size: r.size, stag: r.stag, atomic: r.atomic}); r.any && d.holds(x) {
+			return r.frame
+		}
+	}
+	if q.done.holds(x) {
+		return q.done.frame
+	}
+	return 0
 }
 
 // allKnown reports whether all that a side sent in its direction is known.

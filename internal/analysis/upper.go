@@ -53,6 +53,7 @@ type asking struct {
 	room     fifo.Room[request] // for them
 	answers  []answer           // what came of the answers to them
 	changed  int64              // when the number of them changed
+	done     done               // the one that was answered last
 }
 
 // outgoing is what a side sends.

@@ -45,11 +45,17 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	a.crcOf(&d, dir, t)
 	a.unfounded(&d, dir, t, own, caused)
 	for _, f := range caused {
+		if f.Rule.ID == noWrap && f.Severity < conformance.Warning {
+			continue // it ends at 2^64, as is said
+		}
 		d.Also = append(d.Also, fmt.Sprintf("That breaks %s: %s.", f.Rule.ID, strings.TrimSuffix(f.Message, ".")))
 	}
 	d.Rules = append(d.Rules, rulesOf(append(caused, own...))...)
 	if slices.Contains(d.Rules, "ADV-CRC-SPLIT") {
 		d.Advice = "keep FPDUs aligned with TCP segments, or mend the receiver."
+	}
+	if d.Dir == dir { // what is refused does not deviate
+		own = slices.DeleteFunc(own, func(f *conformance.Finding) bool { return f.Rule.ID == deviating })
 	}
 	d.Also = append(d.Also, remarks(t, own)...)
 	if a.wentOn(dir) != nil {

@@ -14,13 +14,16 @@ import (
 func (a *about) rightCause(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
 	a.unserved(d, dir, t, caused)
 	a.uncaused(d, dir, t)
+	a.ownAnswer(d, dir, t, caused)
 	a.wrappedSink(d, dir, t)
+	a.upToTheEnd(d, dir, t)
+	a.answeredAlready(d, dir, t)
 	a.lessGranted(d, dir, t)
 }
 
 // unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
 func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
-	if !t.Quote.Match.Found() || !unservable(t.Code) {
+	if !t.Quote.Match.Found() || !unservable(t.Code) || t.Quote.Answered > 0 {
 		return
 	}
 	if t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && slices.Contains(rulesOf(caused), misaligned) {
@@ -52,7 +55,10 @@ func (a *about) wrappedSink(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. That is where its own Read Request in frame %d asks for the octets: %s.",
 		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), f.Frame, f.Message)
 	d.Advice = fmt.Sprintf("look at where the %s lets its Reads be placed: offset and length must stay below 2^64.", side)
-	d.Frames, d.Rules = append(d.Frames, f.Frame), append(d.Rules, rulesOf(found)...)
+	if !slices.Contains(d.Frames, f.Frame) {
+		d.Frames = append(d.Frames, f.Frame)
+	}
+	d.Rules = append(d.Rules, rulesOf(found)...)
 }
 
 // lessGranted says what the initiator means that ends the connection for the depth where the Reply grants fewer Reads than it

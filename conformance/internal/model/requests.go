@@ -105,8 +105,8 @@ type Answer struct {
 	Again bool
 }
 
-// AskedToWrap reports whether a segment is of a Read Response that goes where its request says, beyond 2^64: the request is
-// what is wrong.
+// AskedToWrap reports whether a segment is of a Read Response that goes where its request says, up to 2^64 or beyond: the
+// request is what may be wrong.
 func (s *Segment) AskedToWrap() bool {
 	r := s.Answer.Request
 	return s.Op == OpReadResponse && r != nil && s.Answer.Fits && r.TO+r.Size < r.TO

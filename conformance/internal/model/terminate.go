@@ -173,6 +173,9 @@ func (t *Terminate) QuotedRead() (q, was rdmap.ReadRequest, ok bool) {
 	return q, t.Asked.Request, ok
 }
 
+// AskedAtomics reports whether the side that sends the Terminate sent Atomic Requests.
+func (t *Terminate) AskedAtomics() bool { return t.Direction.atomics > 0 }
+
 // Got is how much of the quoted Read was answered.
 func (t *Terminate) Got() uint64 {
 	if r := t.Peer.Outstanding(t.Asked.Nth); r != nil {

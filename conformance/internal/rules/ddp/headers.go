@@ -87,11 +87,13 @@ var ddpHeaderRules = []rules.Rule{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.Octets > 0) },
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch end := s.DDP.TO + uint64(s.Octets); {
-				case end == 0 && s.DDP.Last: // another one shows whether it goes on at 0
-					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
-				case end != 0 && end < s.DDP.TO && s.Op == model.OpReadResponse && !r.Has(catalogue.ReadSync):
+				case end >= s.DDP.TO, end == 0 && !s.DDP.Last: // another one shows whether it goes on at 0
+				case s.Op == model.OpReadResponse && !r.Has(catalogue.ReadSync):
 					r.Unproven(catalogue.ReadSync) // its request may say so
-				case end != 0 && end < s.DDP.TO && !s.AskedToWrap():
+				case s.AskedToWrap():
+				case end == 0:
+					r.OnAs(catalogue.Note, s, "the segment ends exactly at 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "below 2^64")
+				default:
 					r.On(s, "TO plus length extends beyond 2^64", fmt.Sprintf("%#x + %d", s.DDP.TO, s.Octets), "at most 2^64")
 				}
 			},

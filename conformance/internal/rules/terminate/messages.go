@@ -101,7 +101,8 @@ var terminateRules = []rules.Rule{
 		YieldsTo: []string{"DDP-ZERO-02"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope {
-				return rules.InScopeIf(t.Header != nil && t.Header.Tagged && t.Code.Layer == rdmap.LayerDDP)
+				// A Read Response goes where the refusing side asked for it; if not, that is RDMAP-READRESP-STAG-01.
+				return rules.InScopeIf(t.Header != nil && t.Header.Tagged && t.Code.Layer == rdmap.LayerDDP && t.Op != model.OpReadResponse)
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
 				if t.Code.EType == 1 && (t.Code.Code == 0 || t.Code.Code == 2) && t.Payload() {

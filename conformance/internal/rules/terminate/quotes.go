@@ -114,6 +114,8 @@ func judgeQuotedHeader(r *rules.Report, t *model.Terminate) {
 	case h.Tagged || k.EType != 2:
 	case k.Code == 1 && (h.QN == 0 || h.QN == 2):
 		r.On(t, "the quoted queue always exists", fmt.Sprintf("QN %d", h.QN), "a queue that does not exist")
+	case k.Code == 1 && h.QN == 3 && t.Op == model.OpAtomicResponse && t.AskedAtomics():
+		r.On(t, "the quoted queue is that of the answers to its own Atomic Requests", fmt.Sprintf("QN %d", h.QN), "a queue that does not exist")
 	case k.Code == 4 && h.MO == 0:
 		r.On(t, "the quoted segment is the first of its message", "MO 0", "an offset that is out of range")
 	case k.Code == 3 && r.Awaits(t):

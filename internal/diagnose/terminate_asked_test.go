@@ -1,0 +1,50 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// TestTerminate_OwnFault: where a side refuses what it asked for itself, or what it had answered already, the other one is
+// not said to be wrong.
+func TestTerminate_OwnFault(t *testing.T) {
+	const read, atomic = "{read: 1KiB}, ", "{fetch_add: 1, at: {offset: 8}}, "
+	for _, c := range []struct {
+		name, script, want string
+		dir                trace.Dir
+	}{
+		{"an STag", "[connect, " + read + "{terminate: 1/1/00, from: client, quote: last}, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
+		{"one of several", "[connect, " + read + "{read: 64, into: {to: 7}}, {terminate: 1/1/02, from: client, quote: last}, close]", "its own Read Request in frame 8 asks for the octets", trace.I2R},
+		{"bounds", "[connect, " + read + "{terminate: 1/1/01, from: client, quote: last}, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
+		{"an opcode", "[connect, " + read + "{terminate: 0/2/06, from: client, quote: last}, close]", "the answer to its own Read Request in frame 6", trace.I2R},
+		{"a wrap", "[connect, {read: 16, into: {to: 0xfffffffffffffff0}}, send 5, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
+		{"a queue", "[connect, " + atomic + "{terminate: 1/2/01, from: client, quote: last}, close]", "the answers to its own Atomic Requests", trace.I2R},
+		{"an atomic that was answered", "[connect, " + atomic + "{terminate: 0/2/07, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
+		{"a Read that was answered", "[connect, " + read + "{terminate: 0/1/01, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
+		{"a Write up to the end", "[connect, {write: 16, to: {to: 0xfffffffffffffff0}}, send 5, close]", "The initiator wrote up to the end of the address space", trace.I2R},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: "+c.script+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range diagnosed(t, written(t, s, false)) {
+				if d.Kind != diagnose.Terminated {
+					continue
+				}
+				if said := d.Sentences(); !strings.Contains(said, c.want) || strings.Contains(said, "says the") || strings.Contains(said, "DDP-STAG-02") {
+					t.Errorf("it says %q, and not %q", said, c.want)
+				}
+				if !d.HasDir || d.Dir != c.dir {
+					t.Errorf("it is about the %s", d.Dir.Sender())
+				}
+				return
+			}
+			t.Error("no Terminate")
+		})
+	}
+}
