@@ -43,7 +43,9 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	d.Advice = a.tryFor(dir, t, k.try, roles, len(caused) > 0)
 	a.rightCause(&d, dir, t, caused)
 	a.crcOf(&d, dir, t)
-	a.unfounded(&d, dir, t, own, caused)
+	if !a.unfounded(&d, dir, t, own, caused) {
+		a.uncaused(&d, dir, t)
+	}
 	for _, f := range caused {
 		if f.Rule.ID == noWrap && f.Severity < conformance.Warning {
 			continue // it ends at 2^64, as is said
@@ -114,11 +116,11 @@ var unfoundedRules = map[string]string{
 }
 
 // unfounded says that a Terminate does not describe what it refuses, or refuses what it may not: at fault
-// is the side that sent it.
-func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own, caused []*conformance.Finding) {
+// is the side that sent it. It reports whether that is so.
+func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own, caused []*conformance.Finding) bool {
 	i := slices.IndexFunc(own, func(f *conformance.Finding) bool { return unfoundedRules[f.Rule.ID] != "" })
 	if i < 0 {
-		return
+		return false
 	}
 	f, side, try := own[i], dir.Sender(), tryDriver
 	said, unsure := unfoundedRules[f.Rule.ID], f.Severity < conformance.Warning
@@ -135,6 +137,7 @@ func (a *about) unfounded(d *Diagnosis, dir trace.Dir, t *trace.Terminate, own, 
 	}
 	d.Text += fmt.Sprintf(" %s: %s.", said, f.Message)
 	d.Advice = strings.NewReplacer("{sender}", side).Replace(try)
+	return true
 }
 
 // refusedBy says what a Terminate refuses, and what became of the connection.

@@ -26,6 +26,11 @@ func TestTerminate_OwnFault(t *testing.T) {
 		{"an atomic that was answered", "[connect, " + atomic + "{terminate: 0/2/07, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
 		{"a Read that was answered", "[connect, " + read + "{terminate: 0/1/01, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
 		{"a Write up to the end", "[connect, {write: 16, to: {to: 0xfffffffffffffff0}}, send 5, close]", "The initiator wrote up to the end of the address space", trace.I2R},
+		{"a wrap without a Write", "[connect, send 10, {terminate: 1/1/03, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
+		{"an STag without a message", "[connect, send 10, {terminate: 0/1/00}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
+		{"an opcode without a message", "[connect, send 10, {terminate: 0/2/06}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
+		{"a CRC without an FPDU", "[connect, send 10, {terminate: 2/0/02}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
+		{"a buffer without a Send", "[connect, write 10, {terminate: 1/2/02, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: "+c.script+"\n"))
@@ -36,7 +41,7 @@ func TestTerminate_OwnFault(t *testing.T) {
 				if d.Kind != diagnose.Terminated {
 					continue
 				}
-				if said := d.Sentences(); !strings.Contains(said, c.want) || strings.Contains(said, "says the") || strings.Contains(said, "DDP-STAG-02") {
+				if said := d.Sentences() + strings.Join(d.Also, " "); !strings.Contains(said, c.want) || strings.Contains(said, "says the") || strings.Contains(said, "DDP-STAG-02") {
 					t.Errorf("it says %q, and not %q", said, c.want)
 				}
 				if !d.HasDir || d.Dir != c.dir {

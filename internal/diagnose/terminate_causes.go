@@ -13,7 +13,6 @@ import (
 // rightCause says why a side sent a Terminate where the capture tells more than its code does.
 func (a *about) rightCause(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
 	a.unserved(d, dir, t, caused)
-	a.uncaused(d, dir, t)
 	a.ownAnswer(d, dir, t, caused)
 	a.wrappedSink(d, dir, t)
 	a.upToTheEnd(d, dir, t)
@@ -76,31 +75,46 @@ func (a *about) lessGranted(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	d.Advice = "lower the ORD of the initiator, or raise the IRD of the responder."
 }
 
-// causing are the messages that can cause an error of RDMAP (RFC 5040 section 4.8, RFC 7306 section 8.1), by its type.
-var causing = map[uint8][]rdmap.Opcode{
-	rdmap.ETypeRemoteProtection: {rdmap.OpReadRequest, rdmap.OpAtomicRequest, rdmap.OpSendInv, rdmap.OpSendSEInv},
-	rdmap.ETypeRemoteOperation:  {rdmap.OpSendInv, rdmap.OpSendSEInv},
+// canCause tells the messages that can cause an error (RFC 5040 section 4.8, RFC 5041 section 8.2, RFC 7306 section 8.1); ok is
+// false if it may have another cause.
+func canCause(c rdmap.TermCode) (can func(rdmap.Opcode) bool, ok bool) {
+	const unspecified, cannotInvalidate, badVersion, crc, marker = 0xff, 9, 5, 2, 3
+	message := func(rdmap.Opcode) bool { return true }
+	switch {
+	case c.Code == unspecified:
+		return nil, false
+	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteProtection && c.Code == cannotInvalidate,
+		c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteOperation && c.Code == cannotInvalidate:
+		return invalidates, true
+	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteProtection:
+		return func(op rdmap.Opcode) bool {
+			return invalidates(op) || op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest
+		}, true
+	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteOperation && (c.Code == badVersion || c.Code == unexpectedOpcode):
+		return message, true
+	case c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeTagged:
+		return rdmap.Opcode.Tagged, true
+	case c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeUntagged:
+		return func(op rdmap.Opcode) bool { return !op.Tagged() }, true
+	case c.Layer == rdmap.LayerLLP && c.EType == rdmap.ETypeMPA && (c.Code == crc || c.Code == marker):
+		return message, true
+	}
+	return nil, false
 }
+
+// invalidates tells messages that invalidate an STag.
+func invalidates(op rdmap.Opcode) bool { return op == rdmap.OpSendInv || op == rdmap.OpSendSEInv }
 
 // uncaused says of a Terminate that quotes nothing that the other side sent nothing that can cause the error. It is at
 // fault no more: a side may also name an error of its own so (RFC 5040 section 7.1).
 func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	f, peer := &a.Flow[1-dir], (1 - dir).Sender()
-	const cannotInvalidate, unspecified = 9, 0xff
-	ops, c := causing[t.Code.EType], t.Code
-	switch {
-	case c.Layer != rdmap.LayerRDMAP || len(ops) == 0 || t.Quote.Match != trace.NoQuote || c.Code == unspecified:
-		return
-	case c.Code == cannotInvalidate:
-		ops = causing[rdmap.ETypeRemoteOperation]
-	case c.EType == rdmap.ETypeRemoteOperation:
-		return // the other codes of that type have other causes
-	}
-	if r := f.Rare(); !a.SYN && a.Transport == trace.TCP || r.Gaps > 0 || r.Partial > 0 || f.Cut || f.Waiting || f.FPDUs+r.Chunks == 0 {
+	can, ok := canCause(t.Code)
+	if !ok || t.Quote.Match != trace.NoQuote || !a.allSeen(1-dir) {
 		return
 	}
 	for i := range f.Ops {
-		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (slices.Contains(ops, op) || !op.Assigned()) {
+		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (can(op) || !op.Assigned()) {
 			return
 		}
 	}
@@ -109,6 +123,16 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	d.Also = append(d.Also, fmt.Sprintf("Nothing that the %s sent can cause that error, and it quotes nothing: it may be an error of the %s itself.", peer, dir.Sender()))
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", dir.Sender())
 }
+
+// allSeen reports whether all that a side sent was captured and could be read, with the T bits that the opcodes ask for.
+func (a *about) allSeen(dir trace.Dir) bool {
+	f, r, s := &a.Flow[dir], a.Flow[dir].Rare(), &a.Side[dir]
+	began := a.SYN && (s.HasStartup || a.Transport == trace.SCTP && s.HasFunction)
+	return began && r.Gaps == 0 && r.Partial == 0 && r.Malformed == 0 && r.Unframed == 0 && r.Unsent == 0 && !f.Cut && !f.Waiting && !a.finds(wrongTFlag)
+}
+
+// wrongTFlag is the rule that T is as the opcode asks for.
+const wrongTFlag = "RDMAP-TFLAG-01"
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.
 func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {
