@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -209,13 +210,17 @@ func (a *about) rulesOfTerminate(dir trace.Dir, t *trace.Terminate) (own, caused
 		return f.HasDir && f.Dir == dir && (f.Frame == t.Frame || f.HasPDU && f.PDU == t.PDU) || isAdvice(f) && f.Frame == t.Frame
 	})...)
 	caused = a.explainIf(func(f *conformance.Finding) bool {
-		if !f.HasDir || f.Dir == dir || isAdvice(f) || slices.Contains(crcRules, f.Rule.ID) {
+		if !f.HasDir || f.Dir == dir || isAdvice(f) || slices.Contains(crcRules, f.Rule.ID) || f.Rule.ID == noCRCError {
 			return false
 		}
 		return q.Match.Found() && f.HasPDU && f.PDU == q.PDU || f.Frame == last && f.Severity >= conformance.Warning
 	})
 	return own, caused
 }
+
+// noCRCError is the rule that a CRC error is reported for a wrong CRC only. It is about the Terminate of a side, and nothing that
+// the other one can answer.
+const noCRCError = "MPA-TERM-LLP-02"
 
 // isCRCError reports whether a Terminate says that a CRC is wrong.
 func isCRCError(c rdmap.TermCode) bool {
@@ -230,10 +235,27 @@ func (a *about) crcOf(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	case !isCRCError(t.Code):
 	case f.CRCBad > 0:
 		d.same += "wrong" // which ones is said with the CRCs
+	case a.otherwiseMarked(1-dir) != "":
+		d.Also = append(d.Also, fmt.Sprintf("The %s sends %s. If the %s expects it otherwise, no CRC is right for it.", peer, a.otherwiseMarked(1-dir), dir.Sender()))
+		d.Advice = "see that both sides agree on the markers."
 	case f.CRCGood > 0 && f.Rare().Gaps == 0 && f.Rare().CRCUnverifiable == 0:
 		d.Also = append(d.Also, fmt.Sprintf("But the CRC of each FPDU that the %s sent is right, as it was captured.", peer))
 		d.Advice = fmt.Sprintf("look behind the capture point: the way from there to the %s, or the %s itself, changed the octets or computes the CRC wrongly.", dir.Sender(), dir.Sender())
 	}
+}
+
+// otherwiseMarked says how a direction has markers where its receiver may expect that otherwise; it is empty if they are as agreed.
+func (a *about) otherwiseMarked(dir trace.Dir) string {
+	f, receiver := &a.Flow[dir], &a.Side[1-dir]
+	switch {
+	case f.MarkersSeen == mpa.No:
+		return "no markers, though there should be some"
+	case f.MarkersSeen == mpa.Yes:
+		return "markers, though there should be none"
+	case f.Markers > 0 && receiver.HasStartup && !receiver.Startup.M:
+		return "markers, as revision 0 has them though nobody asks for them"
+	}
+	return ""
 }
 
 // wrongSTag reports whether an error is about an STag that is not known.

@@ -53,3 +53,25 @@ func TestTerminate_OwnFault(t *testing.T) {
 		})
 	}
 }
+
+// TestTerminate_Markers: a CRC error of a side that expects markers which are not there is not held against it.
+func TestTerminate_Markers(t *testing.T) {
+	s, err := scenario.Parse("t.yaml", []byte("summary: a test\nboth: {mpa: {revision: 1}}\ntimeline: [connect, send 10, write 2KiB, server send 1KiB, close]\nfaults: [{at: reply, set: {iwarp_mpa.rev: 0}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[trace.Dir]string{trace.I2R: "The responder sends no markers, though there should be some.", trace.R2I: "The initiator sends markers, as revision 0 has them"}
+	for _, d := range diagnosed(t, written(t, s, false)) {
+		if d.Kind != diagnose.Terminated {
+			continue
+		}
+		from := 1 - d.Dir // the diagnosis is about the side that is refused
+		if said := d.Sentences(); !strings.Contains(said, want[from]) || strings.Contains(said, "breaks MPA-TERM-LLP-02") {
+			t.Errorf("of the Terminate of the %s it says %q, and not %q", from.Sender(), said, want[from])
+		}
+		delete(want, from)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
