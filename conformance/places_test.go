@@ -47,6 +47,9 @@ faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignor
 both: {mpa: {crc: false}}
 timeline: [connect, send 24 x400, close]
 faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
+	{"a receiver that goes on behind a wrong MSN", "DDP-ERR-MISSED-01", []string{"r2i 7"}, `
+timeline: [connect, send 10, send 10, server send 10, send 10, close]
+faults: [{at: send2, set: {iwarp_ddp.msn: 7}}, {by: server, ignores: [errors]}]`},
 	// The first copy of send2 is lost: it comes seconds later, and puts send3 in order.
 	{"a chunk that had to wait for its turn", "DDP-UNTAG-QN-02", []string{"i2r 8"}, `
 transport: sctp

@@ -83,10 +83,16 @@ func broken(found []*conformance.Finding) Diagnosis {
 // isAdvice reports whether a finding is advice, which says more than that a rule was broken.
 func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID, advice) }
 
+// taking are the rules about a side that goes on behind what the other one sent.
+var taking = []string{"DDP-ERR-MISSED-01", "RDMAX-IMM-CHECK-01"}
+
 // whereOf says which side sent what is wrong, in which frame, and how often.
 func whereOf(found []*conformance.Finding) string {
 	var parts []string
 	verb := " sent it in frame "
+	if slices.Contains(taking, found[0].Rule.ID) {
+		verb = " got it in frame "
+	}
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
 		first, n := uint64(0), 0
 		for _, f := range found {

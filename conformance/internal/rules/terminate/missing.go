@@ -30,7 +30,7 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count >= f.Nth+swallowed || rules.Waited(f.Time, r.Quiet()) >= toleratedTime
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver continues as if the message were valid",
+						Place: takenBy(h.Peer, f), Message: "the receiver continues as if the message were valid",
 						Observed: "no Terminate after the violation of " + f.Rule.ID, Expected: "a Terminate",
 					})
 				}
@@ -53,7 +53,7 @@ var missingTerminateRules = []rules.Rule{
 				goesOn := h.Peer.Knows >= f.End || h.Count > f.Nth && r.Trace.Flow[h.Dir].Acked > f.End
 				if r.Tolerates(h.Peer) && goesOn {
 					r.Report(rules.Violation{
-						Place: f.Place, Field: f.Field, Message: "the receiver accepts Immediate Data whose length is not 8",
+						Place: takenBy(h.Peer, f), Message: "the receiver accepts Immediate Data whose length is not 8",
 						Observed: "no Terminate", Expected: "a Terminate",
 					})
 				}
@@ -114,6 +114,11 @@ var missingTerminateRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// takenBy is where a side took a PDU that is at fault, and went on: the frame of the PDU, which the other side sent.
+func takenBy(h *model.Direction, f *rules.Finding) model.Place {
+	return model.Place{Dir: h.Dir, HasDir: true, Frame: f.Frame, Time: f.Time, Related: []uint64{f.PDU}}
 }
 
 // wrongImmediate is the first Immediate Data whose length is not 8 that a direction sent
