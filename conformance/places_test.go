@@ -1,6 +1,8 @@
 package conformance_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -105,14 +107,60 @@ func TestPlaces(t *testing.T) {
 			continue
 		}
 		j := judged(t, framesOf(t, s.Script(false)))
-		var got []string
-		for i := range j.findings {
-			if f := &j.findings[i]; f.Rule.ID == c.rule {
-				got = append(got, fmt.Sprintf("%v %d", f.Dir, f.Frame))
+		if got := j.at(c.rule); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s at %q, want %q\n\t%s", c.name, c.rule, got, c.want, text(j.findings))
+		}
+	}
+}
+
+// at lists where a rule was broken: the frames, with the direction.
+func (j *judge) at(rule string) (at []string) {
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Rule.ID == rule {
+			at = append(at, fmt.Sprintf("%v %d", f.Dir, f.Frame))
+		}
+	}
+	return at
+}
+
+// TestPlaces_PrivateData: a PD_Length that takes what follows for private data is wrong in the frame that holds it, and what the
+// other side makes of the rest is not held against it.
+func TestPlaces_PrivateData(t *testing.T) {
+	s, err := scenario.Parse("t.yaml", []byte("summary: a place\ntimeline: [connect, send 10, {read: 16}, server send 20, send 20, close]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key    string
+		length byte
+		high   byte
+		rule   string
+		want   []string
+	}{
+		{"MPA ID Req Frame", 8, 0, "MPA-PDLEN-01", []string{"i2r 4"}},
+		{"MPA ID Rep Frame", 8, 0, "MPA-PDLEN-01", []string{"r2i 5"}},
+		{"MPA ID Rep Frame", 0, 12, "MPA-PDLEN-02", []string{"r2i 5"}},
+	} {
+		frames := framesOf(t, s.Script(false))
+		for i := range frames {
+			if at := bytes.Index(frames[i].Data, []byte(c.key)); at >= 0 {
+				const sum = 50 // of TCP, behind the headers of Ethernet and IPv4
+				b := frames[i].Data
+				was, is := binary.BigEndian.Uint16(b[at+18:]), uint16(c.high)<<8|uint16(c.length)
+				v := uint32(^binary.BigEndian.Uint16(b[sum:])) + uint32(^was) + uint32(is)
+				v = v&0xffff + v>>16
+				binary.BigEndian.PutUint16(b[sum:], ^uint16(v+v>>16)) //nolint:gosec // folded
+				binary.BigEndian.PutUint16(b[at+18:], is)
 			}
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %s at %q, want %q\n\t%s", c.name, c.rule, got, c.want, text(j.findings))
+		j := judged(t, frames)
+		if got := j.at(c.rule); !slices.Equal(got, c.want) {
+			t.Errorf("%s, PD_Length %d*256+%d: %s at %q, want %q\n\t%s", c.key, c.high, c.length, c.rule, got, c.want, text(j.findings))
+		}
+		for _, rule := range []string{"MPA-START-02F", "RDMAP-READ-PAIR-01"} {
+			if got := j.at(rule); len(got) > 0 {
+				t.Errorf("%s, PD_Length %d*256+%d: %s at %q", c.key, c.high, c.length, rule, got)
+			}
 		}
 	}
 }

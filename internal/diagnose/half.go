@@ -47,8 +47,12 @@ func (a *about) halfStartup(dir trace.Dir) bool {
 		d.Text = fmt.Sprintf("The %s sent %s, the last in frame %d, and nothing more until the end of the capture, %s later.", who, came, s.StartupUntil, duration(silent))
 		d.Advice = fmt.Sprintf("look into the log of the %s for that time.", who)
 	}
-	if len(d.Rules) > 0 && s.StartupNeeds > 0 {
+	if s.StartupNeeds > 0 && d.Severity == conformance.Error {
 		d.Also = append(d.Also, "The rest was not sent, or its PD_Length is too large.")
+	}
+	if n := a.Flow[1-dir].FPDUs; s.StartupNeeds > 0 && dir == trace.R2I && n > 0 {
+		d.Also = append(d.Also, fmt.Sprintf("The initiator sent %s: it may have taken what came for the whole Reply.", Counted(n, "FPDU", "FPDUs")))
+		d.Advice, d.same = tryStartup(who), d.same+" went on"
 	}
 	a.wrongPDLength(&d, dir)
 	if a.EndFrame > 0 {
@@ -74,9 +78,18 @@ func (a *about) wrongPDLength(d *Diagnosis, dir trace.Dir) {
 		d.Title, d.same = "PD_Length with swapped octets", d.same+" swapped"
 		d.Also = []string{fmt.Sprintf("Its PD_Length is %d; with the two octets swapped it is %d, and that is what came.", n, right)}
 	case len(found) > 0:
-		d.Also = append(d.Also, fmt.Sprintf("Its PD_Length is %d, and %d octets are allowed.", n, mpa.MaxPrivateData))
+		allowed := fmt.Sprintf("Its PD_Length is %d, and %d octets are allowed", n, mpa.MaxPrivateData)
+		if right <= mpa.MaxPrivateData && int(s.StartupHad) > mpa.StartupLen+right && a.Flow[1-dir].FPDUs > 0 {
+			allowed += fmt.Sprintf("; with the two octets swapped it is %d", right)
+		}
+		d.Also = append(d.Also, allowed+".")
 	default:
 		return
 	}
-	d.Advice = fmt.Sprintf("look at what builds the startup frames of the %s, its driver or its upper layer.", dir.Sender())
+	d.Advice = tryStartup(dir.Sender())
+}
+
+// tryStartup is what to try about a startup frame that is wrong.
+func tryStartup(side string) string {
+	return fmt.Sprintf("look at what builds the startup frames of the %s, its driver or its upper layer.", side)
 }

@@ -12,6 +12,7 @@ import (
 // Frame is a startup frame, or the session control that takes its place.
 type Frame struct {
 	PDUNumber, FrameNumber uint64
+	begins                 uint64 // the frame with its first octet
 	Span
 	*wire
 	// Asked is the frame that this one answers, if it was seen.
@@ -49,6 +50,9 @@ type wires struct {
 // frameOfPDU returns a startup frame, except for what it says.
 func frameOfPDU(p *trace.PDU) *Frame {
 	f := &Frame{PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Partial: p.Partial, Behind: p.Behind}
+	if f.begins = f.FrameNumber; len(p.Frames) > 0 {
+		f.begins = p.Frames[0]
+	}
 	for _, at := range p.Bounds[:min(len(p.Bounds), maxBounds)] {
 		if at >= mpa.StartupLen {
 			if f.bounds == nil {
@@ -92,6 +96,13 @@ func (f *Frame) Where() Place {
 	if f.Asked != nil {
 		x.Related = []uint64{f.Asked.PDUNumber}
 	}
+	return x
+}
+
+// Header is the place of its first octets, where more than one packet carries it.
+func (f *Frame) Header() Place {
+	x := f.Where()
+	x.Frame = f.begins
 	return x
 }
 

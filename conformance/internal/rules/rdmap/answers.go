@@ -51,6 +51,9 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 			if !h.Flight.Has(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
 				return rules.OutOfScope
 			}
+			if f := c.StartupFrameOf(h.Peer.Dir); f != nil && f.Partial {
+				return rules.Lacking(catalogue.ReadSync) // the answers may be in what its PD_Length takes for private data
+			}
 			if _, left := leftOver(c, h, atomic); left == 0 {
 				return rules.OutOfScope
 			}

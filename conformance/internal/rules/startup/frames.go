@@ -60,7 +60,7 @@ var startupFrameRules = []rules.Rule{
 		Startup: &rules.On[*model.Frame]{
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if f.PDLength > mpa.MaxPrivateData {
-					r.On(f, "the frame announces more private data than is allowed", fmt.Sprint(f.PDLength), "at most 512")
+					r.On(f.Header(), "the frame announces more private data than is allowed", fmt.Sprint(f.PDLength), "at most 512")
 				}
 			},
 		},

@@ -65,8 +65,11 @@ var startupOrderRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				evidence := c.StartupGates(&c.Directions[trace.I2R])
-				if sent.Knew(c.EndOf(reply)) == model.Unproven {
+				switch {
+				case sent.Knew(c.EndOf(reply)) == model.Unproven:
 					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
+				case sent.Acked >= reply.From+mpa.StartupLen && sent.Acked < c.EndOf(reply): // what it had may be all of it, and PD_Length wrong
+					return rules.Lacking(catalogue.Neg).GivenOnly(evidence)
 				}
 				return rules.InScope.GivenOnly(evidence)
 			},

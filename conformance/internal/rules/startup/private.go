@@ -29,13 +29,13 @@ var privateDataRules = []rules.Rule{
 					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) {
 						message += "; the two octets of PD_Length are swapped"
 					}
-					r.On(f, message, fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
+					r.On(f.Header(), message, fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
 					return
 				}
 				if s, _ := r.Surplus(f); s != nil {
 					at := f.Where()
 					at.Frame = s.Start
-					r.On(at, "the private data is longer than the frame announces", fmt.Sprintf("%d octets more", s.Length), fmt.Sprintf("PD_Length %d", f.PDLength))
+					r.On(at, "the private data is longer than the frame announces", moreOctets(int(s.Length)), fmt.Sprintf("PD_Length %d", f.PDLength))
 				}
 			},
 		},
@@ -60,6 +60,14 @@ var privateDataRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// moreOctets is a number of octets beyond those that were announced.
+func moreOctets(n int) string {
+	if n == 1 {
+		return "1 octet more"
+	}
+	return fmt.Sprintf("%d octets more", n)
 }
 
 // privateDataScope is the scope of the rule on the private data of a whole frame.
