@@ -3,10 +3,18 @@ package trace
 // HalfOpen is what the capture shows of ports that were used again while a connection on them was open: one side
 // had lost its state, as by a restart, and the other one had not (RFC 9293 section 3.5.1).
 type HalfOpen struct {
-	// Again is the SYN by which the side By opened another connection on the same ports, while neither side had closed
+	// Again is the SYN by which the side By asked for another connection on the same ports, while neither side had closed
 	// or reset this one as far as the capture shows; 0: there is none.
 	Again uint64
 	By    Dir
+	// Opened says that the other connection took the ports: somebody answered the SYN, or what follows it was captured.
+	Opened bool
+	// Held is the packet by which the other side showed behind Again that it still had this connection, Ended is
+	// the reset with the numbers of this one by which the side By answered that. 0: there is none.
+	Held, Ended uint64
+	// On is the first packet of the side By behind Again with which this connection goes on, so that the SYN had no effect;
+	// 0: there is none, or the other connection was opened.
+	On uint64
 	// Answer is the packet by which the other side showed that it still had the connection before, when this one was
 	// opened; Reset is the one by which the side that opened this one reset that. 0: there is none.
 	Answer, Reset uint64

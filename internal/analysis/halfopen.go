@@ -14,7 +14,52 @@ func (c *Conn) Displace(side int, s *reassembly.Segment) {
 		return
 	}
 	k := c.halfOpen()
-	k.Again, k.By = s.Frame, c.Dir(side)
+	k.Again, k.By, k.Opened = s.Frame, c.Dir(side), true
+}
+
+// Held reports whether both sides have the connection, and neither has closed or reset it.
+func (c *Conn) Held() bool {
+	return c.Open() && c.tcp.Direction(0).Started() && c.tcp.Direction(1).Started()
+}
+
+// Contested notes a SYN with another number, while both sides have the connection.
+func (c *Conn) Contested(side int, s *reassembly.Segment) {
+	k := c.halfOpen()
+	*k = trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answer: k.Answer, Reset: k.Reset}
+}
+
+// Displaced notes that the connection which the SYN asked for took the ports.
+func (c *Conn) Displaced() {
+	if k := c.halfOpen(); c.Open() {
+		k.On, k.Opened = 0, true
+	}
+}
+
+// Keeps notes a packet with the numbers of the connection, behind a SYN of a side with others.
+func (c *Conn) Keeps(side, by int, s *reassembly.Segment) {
+	k := c.halfOpen()
+	switch reset := s.Flags&reassembly.FlagRST != 0; {
+	case !c.Open() || s.Flags&reassembly.FlagSYN != 0:
+	case side == by && reset:
+		if k.Held > 0 && k.On == 0 {
+			k.Ended = s.Frame
+		}
+	case side == by:
+		if k.On == 0 {
+			k.On = s.Frame
+		}
+	case k.Held == 0 && k.On == 0 && !reset && s.Len == 0 && !c.tcp.Direction(by).News(s):
+		k.Held = s.Frame
+	}
+}
+
+// Farther reports whether a number of a side, or one that the other side acknowledges, is farther from where the connection is than
+// from the first number behind a SYN.
+func (c *Conn) Farther(side int, number, first uint32) bool {
+	const reach = 1 << 24
+	h := c.tcp.Direction(side)
+	at := h.Offset(number) - max(h.High(), h.Acked())
+	return number-first < reach && max(at, -at) > int64(number-first)
 }
 
 func (c *Conn) halfOpen() *trace.HalfOpen {
@@ -52,9 +97,15 @@ func (c *Conn) Challenged(side int, s *reassembly.Segment) bool {
 	return false
 }
 
-// Inherit takes over what another connection, which was asked for before and not answered, showed of the one before it.
+// Inherit takes over what the connection before it on the same ports showed when this one was asked for, or what one showed that was
+// asked for and not answered.
 func (c *Conn) Inherit(from *trace.Connection) {
-	if k := from.HalfOpen; k != nil && k.Answer > 0 && from.Flow[0].Octets+from.Flow[1].Octets == 0 {
+	k := from.HalfOpen
+	switch {
+	case k == nil:
+	case k.Held > 0 && k.On == 0:
+		c.Trace.HalfOpen = &trace.HalfOpen{Answer: k.Held, Reset: k.Ended}
+	case k.Answer > 0 && from.Flow[0].Octets+from.Flow[1].Octets == 0:
 		c.Trace.HalfOpen = &trace.HalfOpen{Answer: k.Answer, Reset: k.Reset}
 	}
 }

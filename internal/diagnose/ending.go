@@ -17,7 +17,9 @@ func endings(a *about) {
 	}
 	switch a.Ending {
 	case trace.RST, trace.Abort:
-		a.reset()
+		if !a.restarted() {
+			a.reset()
+		}
 	case trace.FIN, trace.Shutdown, trace.Terminated:
 		a.silentClose()
 	default:
@@ -76,7 +78,7 @@ func (a *about) contradicted(d *Diagnosis) {
 		fmt.Sprintf("A reset in the name of the %s ended the connection in frame %d", me, a.EndFrame), 1)
 	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, s.On, me)
 	d.Frames, d.same = append(d.Frames, s.On), d.same+", contradicted"
-	d.Advice = foreign(me)
+	d.Advice = foreign("reset", me)
 }
 
 // abortCauses says which causes an ABORT gives.

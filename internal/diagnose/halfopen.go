@@ -13,14 +13,8 @@ func halfOpens(a *about) {
 	if k == nil {
 		return
 	}
-	if k.Again > 0 && a.Ending == trace.Open {
-		me := k.By.Sender()
-		a.add(Diagnosis{
-			Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again), Title: "ports used again while it was open", same: "again",
-			Text: fmt.Sprintf("The %s opened another connection on the same ports in frame %d, and neither side had closed this one as far as the capture "+
-				"shows. The %s may have restarted and lost it, or the close is missing from the capture.", me, k.Again, me),
-			Advice: fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", me),
-		})
+	if k.Again > 0 {
+		a.usedAgain(k)
 	}
 	if k.Answer == 0 {
 		return
@@ -36,4 +30,58 @@ func halfOpens(a *about) {
 		d.Frames = append(d.Frames, k.Reset)
 	}
 	a.add(d)
+}
+
+// usedAgain tells of a SYN that asks for another connection on the ports of this one.
+func (a *about) usedAgain(k *trace.HalfOpen) {
+	me, peer := k.By.Sender(), (1 - k.By).Sender()
+	d := Diagnosis{Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again)}
+	switch {
+	case k.On > 0:
+		d.Title, d.same = "SYN without effect", "without effect"
+		d.Text = fmt.Sprintf("A SYN in the name of the %s in frame %d, with another sequence number, did not open another connection on the same ports: ", me, k.Again)
+		if k.Held > 0 {
+			d.Text += fmt.Sprintf("the %s answered with an acknowledgement of this one in frame %d, and the %s went on with it in frame %d.", peer, k.Held, me, k.On)
+			d.Frames = append(d.Frames, k.Held)
+		} else {
+			d.Text += fmt.Sprintf("the %s went on with this one in frame %d.", me, k.On)
+		}
+		d.Frames = append(d.Frames, k.On)
+		d.Text += fmt.Sprintf(" It may not have come from the %s.", me)
+		d.Advice = foreign("SYN", me)
+	case a.restarted():
+		d.Title, d.same = "reset for another connection", "reset"
+		d.Text = fmt.Sprintf("The %s asked for another connection on the same ports in frame %d. The %s still had this one, as its acknowledgement in frame %d "+
+			"shows, and the %s reset it in frame %d. The %s may have restarted and lost it.", me, k.Again, peer, k.Held, me, k.Ended, me)
+		d.Frames = append(d.Frames, k.Held, k.Ended)
+		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before frame %d.", me, k.Again)
+		if left := a.underWay(); left != "" {
+			d.Severity, d.same = conformance.Error, d.same+", under way"
+			d.Text += " " + left
+		}
+	case a.Ending == trace.Open:
+		what := "asked for"
+		if k.Opened {
+			what = "opened"
+		}
+		d.Title, d.same = "ports used again while it was open", "again"
+		d.Text = fmt.Sprintf("The %s %s another connection on the same ports in frame %d, and neither side had closed this one as far as the capture shows.",
+			me, what, k.Again)
+		if k.Held > 0 {
+			d.same += ", held"
+			d.Text += fmt.Sprintf(" The %s still had this one, as its acknowledgement in frame %d shows.", peer, k.Held)
+			d.Frames = append(d.Frames, k.Held)
+		}
+		d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", me)
+		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", me)
+	default:
+		return
+	}
+	a.add(d)
+}
+
+// restarted reports whether the connection ended with a reset of the side that asked for another one, in answer to the other side.
+func (a *about) restarted() bool {
+	k := a.HalfOpen
+	return k != nil && k.Ended > 0 && a.Ending == trace.RST && a.EndFrame == k.Ended
 }

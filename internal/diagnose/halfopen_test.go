@@ -65,3 +65,72 @@ func TestHalfOpen(t *testing.T) {
 	}
 	golden(t, "halfopen.txt", b.String())
 }
+
+// TestRival: a SYN with another number while a connection is open. Only what follows it shows whether it opened another one.
+func TestRival(t *testing.T) {
+	const client, server = tracetest.Client, tracetest.Server
+	dialog := func() *tracetest.Dialog {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		d.Message(server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		return d
+	}
+	var b strings.Builder
+	for _, tt := range []struct {
+		name             string
+		challenge, goes  bool
+		closes, syn, ack bool // the old one closes; another one follows, with the answer to its SYN
+		late             bool // the SYN comes again behind the reset of the old one
+	}{
+		{"challenged, goes on, closes", true, true, true, false, false, false},
+		{"goes on", false, true, false, false, false, false},
+		{"nothing behind it", false, false, false, false, false, false},
+		{"only challenged", true, false, false, false, false, false},
+		{"another one", false, false, false, true, true, false},
+		{"another one, the answer to its SYN was not captured", false, false, false, true, false, false},
+		{"challenged, another one", true, false, false, true, true, false},
+		{"challenged, reset, the SYN again", true, false, false, true, true, true},
+	} {
+		var old, next tracetest.TCP
+		old.Handshake()
+		old.Play(dialog())
+		old.Ack(client)
+		n := len(old.Packets)
+		if old.Wait(1e9); tt.challenge {
+			old.Ack(server)
+		}
+		if tt.late {
+			old.RST(client)
+		}
+		if tt.goes {
+			d := dialog()
+			d.Turns = d.Turns[:0]
+			d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			old.Play(d)
+			old.Ack(server)
+		}
+		if tt.closes {
+			old.Close()
+		}
+		next.Wait(tracetest.Start + 1e9)
+		next.Handshake()
+		next.Wait(1e9)
+		next.Play(dialog())
+		next.Close()
+		former := tracetest.Net{ISN: [2]uint32{1000, 2000}}.Frames(old.Packets)
+		again := tracetest.Net{ISN: [2]uint32{7_000_000, 9_000_000}}.Frames(next.Packets)
+		parts := tracetest.Join(former[:n], again[:1], former[n:])
+		if tt.late {
+			parts = tracetest.Join(parts, again[:1])
+		}
+		if tt.syn && tt.ack {
+			parts = tracetest.Join(parts, again[1:])
+		} else if tt.syn {
+			parts = tracetest.Join(parts, again[2:])
+		}
+		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(parts))))
+	}
+	golden(t, "rival.txt", b.String())
+}

@@ -42,12 +42,12 @@ func (a *about) stray(dir trace.Dir, s *trace.Stray) {
 		d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it may not have come from the %s.", me, s.On, me)
 		d.Frames = append(d.Frames, s.On)
 	}
-	d.Advice = foreign(me)
+	d.Advice = foreign("reset", me)
 	a.add(d)
 }
 
-// foreign is what to do about a reset that its sender may not have sent.
-func foreign(me string) string {
-	return fmt.Sprintf("compare TTL and IP identification of the reset with those of other packets of the %s: a firewall, a load balancer or an attacker "+
-		"may have written it.", me)
+// foreign is what to do about a packet that its sender may not have sent.
+func foreign(what, me string) string {
+	return fmt.Sprintf("compare TTL and IP identification of the %s with those of other packets of the %s: a firewall, a load balancer or an attacker "+
+		"may have written it.", what, me)
 }

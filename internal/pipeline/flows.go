@@ -170,10 +170,9 @@ func (t *flows) remove(f *flow) {
 	k.removeAt(k.place(hash, f))
 }
 
-// replace puts a new connection on the same endpoints in place of the old one.
-func (t *flows) replace(old *flow, p *packet.Packet) *flow {
+// replace puts a new connection on the same endpoints in place of the old one; swap says that side 0 of it is the larger one.
+func (t *flows) replace(old *flow, swap bool) *flow {
 	t.forget(old)
-	_, swap := p.Endpoints()
 	f := &flow{ends: old.ends, mark: newMark(swap)}
 	hash := f.ends.Keyed(t.seed)
 	k := t.table(hash)

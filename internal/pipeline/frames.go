@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() { // ends lie in a cache line of their own
+	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() || r.rivals != nil && r.hasRival(fl) { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
@@ -202,6 +202,11 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellStraggler(f, p, &was, dir)
 		return
 	}
+	again := false
+	if fl, side, again = r.rivalry(fl, side, p); again || fl != nil && r.contests(fl, side, p) {
+		r.tellRival(f, p, r.rivals[fl.ends].number)
+		return
+	}
 	if fl == nil {
 		if was, dir, ok := r.straggler(p); ok {
 			r.tellStraggler(f, p, &was, dir)
@@ -274,16 +279,9 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		r.init(fl, p)
 	case s.Flags&reassembly.FlagSYN != 0 && fl.conn.NewConnection(side, s) && !(r.opt.Sums && fl.spoilt(side, p)):
 		fl.conn.Displace(side, s)
-		syns, before := fl.conn.Opening(), fl.conn.Trace
-		was := settledOf(fl, syns)
-		r.finish(fl)
-		if r.opt.Linger == 0 {
-			r.repeatsOf(&fl.ends).remember(fl.ends, was, s.Time)
-			r.reused = true
-			r.copying()
-		}
-		fl.forget()
-		fl, side = r.flows.replace(fl, p), 0
+		before := fl.conn.Trace
+		_, swap := p.Endpoints()
+		fl, side = r.reuse(fl, swap), 0
 		r.init(fl, p)
 		fl.conn.Inherit(before)
 	}
@@ -292,6 +290,19 @@ func (r *Run) admit(fl *flow, side int, p *packet.Packet, n *readahead.Note) (*f
 		r.flows.learn(n, fl)
 	}
 	return fl, side, !r.opt.Sums || !fl.damaged(side, s, p, noted && n.ChecksumRight())
+}
+
+// reuse ends a connection, the ports of which another one takes, and returns that; swap says that side 0 of it is the larger endpoint.
+func (r *Run) reuse(fl *flow, swap bool) *flow {
+	was := settledOf(fl, fl.conn.Opening())
+	r.finish(fl)
+	if r.opt.Linger == 0 {
+		r.repeatsOf(&fl.ends).remember(fl.ends, was, r.seg.Time)
+		r.reused = true
+		r.copying()
+	}
+	fl.forget()
+	return r.flows.replace(fl, swap)
 }
 
 // verify computes the CRCs of what looks like whole FPDUs in the segment at hand, together with

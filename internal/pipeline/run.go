@@ -245,7 +245,8 @@ type Run struct {
 	tunnels []tunnel.Header
 	flows   *flows
 	syns    syns
-	eager   bool // each SYN is a connection at once: tests compare
+	rivals  map[packet.Endpoints]rival // nil: there was none
+	eager   bool                       // each SYN is a connection at once: tests compare
 	assocs  *associations
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
@@ -494,6 +495,9 @@ func (r *Run) makeRoom() {
 
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
+	if r.rivals != nil {
+		delete(r.rivals, fl.ends)
+	}
 	if r.team != nil {
 		r.leaves(fl)
 		return
