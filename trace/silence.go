@@ -8,6 +8,8 @@ type Silence struct {
 	// the other side had announced a receive window of 0, which they may be for.
 	Probes, First, Last uint64
 	Own, Window         bool
+	// Late says that the reset of the side that they ask comes too long after the last one to answer it.
+	Late bool
 	// From and To are the frames between which nothing was sent for Idle, in nanoseconds; of the two sides only one
 	// has sent anything but the reset since then. 0: it was not long.
 	From, To uint64

@@ -274,6 +274,8 @@ type work struct {
 	reply *reply
 	// silence is nil while there was none.
 	silence *silence
+	// counter is a RST of the other side than that which ended the connection, nil while there is none.
+	counter *reset
 	reset   *reset // the last RST, as long as it may have had no effect; nil while there is none
 	pauses
 	tcp  reassembly.Conn
@@ -300,7 +302,7 @@ func (c *Conn) opens(side int, s *reassembly.Segment) {
 	t := c.Trace
 	fl := &t.Flow[c.Dir(side)]
 	t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
-	fl.Opens = s.Flags&reassembly.FlagACK == 0
+	fl.Opens, c.work.scale[side] = s.Flags&reassembly.FlagACK == 0, s.Scale
 	if h := c.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
 		t.Flow[c.Dir(1-side)].SYNAnswered = true
 	}
@@ -351,6 +353,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		c.opens(side, s)
 	}
 	fl.SACKs = fl.SACKs || s.SACK
+	if s.Flags&reassembly.FlagRST == 0 {
+		w.room[side] = s.Room
+	}
 	if s.ZeroWindow != w.shut[side] {
 		c.window(side, s)
 	}

@@ -36,7 +36,9 @@ func (p *progress) timed() bool { return p.frame != 0 && p.time != 0 }
 // why octets were sent again. Sides count as those that send.
 type pauses struct {
 	moved [2]progress
-	shut  [2]bool // the side announced a window of 0
+	shut  [2]bool  // the side announced a window of 0
+	room  [2]uint8 // of its receive window, see [reassembly.Segment]
+	scale [2]uint8 // the window scale option of its SYN plus 1, 0: it has none
 	// syn is when the side that opened the connection sent its SYN, rtt the time from
 	// then to its answer to the SYN of the other side: the round trip, wherever the
 	// capture point lies. 0: not known.

@@ -19,6 +19,8 @@ type reset struct {
 	time            int64
 	ends            bool // the connection ended with it, as far as is known
 	heard           bool // the other side has acknowledged more than high since
+	far             bool // beyond the receive window, unless the capture lacks what lies between
+	inexact         bool // its number is not the next one of its side
 	listed          bool // in the record of the direction
 	before          ending
 }
@@ -37,6 +39,8 @@ const (
 	closeNumber = 1
 	// maxWindow is the largest receive window (RFC 7323 section 2.3).
 	maxWindow = 1 << 30
+	// maxScale is the largest shift of windows (RFC 7323 section 2.3).
+	maxScale = 14
 )
 
 // resets notes a RST.
@@ -49,6 +53,7 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 	}
 	// Behind its FIN a side may answer what still comes with numbers of the past.
 	follow := h.Started() && fl.FIN == nil
+	x.far, x.inexact = x.at > max(x.high, h.Acked())+c.reach(1-side), x.at != max(x.high, h.Acked())
 	if follow && !c.closed && (x.at+closeNumber < h.Acked() || x.at > max(x.high, h.Acked())+maxWindow) {
 		x.stray.Outside = true
 		c.tcp.Revive(side)
@@ -63,12 +68,22 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 	}
 	switch {
 	case !follow:
+		if w.reset != nil && w.reset.side != side {
+			w.reset = nil // for both sides the connection is over
+		}
 	case !c.closed:
 		x.ends = true
 		w.reset = &x
+	case w.reset != nil && w.reset.side != side:
+		if w.reset.ends && w.counter == nil && !x.far && x.at+closeNumber >= h.Acked() {
+			w.counter = &x
+		}
 	case w.reset != nil && w.reset.side == side && w.reset.ends: // whatever shows that both had no effect
 		r := w.reset
 		r.at, r.high, r.other, r.time = max(r.at, x.at), x.high, x.other, x.time
+		if r.far, r.inexact = x.far, x.inexact; !r.inexact {
+			r.stray.Challenge = 0 // the answer to that may be the reset with the right number
+		}
 		r.stray.More++
 	}
 	if !c.closed {
@@ -86,28 +101,65 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 func (c *Conn) behindReset(side int, s *reassembly.Segment) {
 	r := c.work.reset
 	switch {
-	case s.Flags&reassembly.FlagSYN != 0:
-		return
-	case s.Flags&reassembly.FlagRST != 0:
-		if side != r.side {
-			c.work.reset = nil // for both sides the connection is over
-		}
+	case s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) != 0:
 		return
 	case side == r.side:
-		if r.stray.On == 0 && c.goesOn(r, s) {
-			r.stray.On = s.Frame
-			c.strays(r)
-		}
+		c.behindOwn(r, s)
+		return
+	case c.work.counter != nil: // for both sides the connection is over
+		c.behindOwn(c.work.counter, s)
 		return
 	case s.Flags&reassembly.FlagACK == 0 || !r.ends:
 		return
 	}
-	acked := c.tcp.Direction(r.side).Offset(s.Ack)
+	h := c.tcp.Direction(r.side)
+	acked := h.Offset(s.Ack)
 	r.heard = r.heard || acked > r.high
-	if acked > r.at+closeNumber || r.stray.On > 0 && acked > r.high {
-		r.stray.Passed = s.Frame
-		c.revive(r)
+	if r.inexact && r.stray.Challenge == 0 && s.Len == 0 && s.Flags == reassembly.FlagACK && !s.SACK && acked == r.high {
+		r.stray.Challenge = s.Frame
 	}
+	if acked > r.at+closeNumber || r.stray.On > 0 && acked > r.high {
+		c.passes(r, s.Frame)
+	}
+}
+
+// behindOwn looks at a packet of the side that sent a RST before.
+func (c *Conn) behindOwn(r *reset, s *reassembly.Segment) {
+	if r.stray.On > 0 || !c.goesOn(r, s) {
+		return
+	}
+	r.stray.On = s.Frame
+	c.strays(r)
+	switch {
+	case !r.ends || c.work.counter != nil:
+	case r.far:
+		r.stray.Outside = true
+		c.revive(r)
+	case r.stray.Challenge > 0:
+		c.passes(r, r.stray.Challenge)
+	}
+}
+
+// passes notes that a RST had no effect, as a packet of the other side shows.
+func (c *Conn) passes(r *reset, frame uint64) {
+	if r.stray.Passed = frame; r.far {
+		r.stray.Outside = true
+	}
+	c.revive(r)
+}
+
+// reach is how far the receive window of a side reaches at most.
+func (c *Conn) reach(side int) int64 {
+	w, t := c.work, c.Trace
+	if !t.Flow[0].SYN || !t.Flow[1].SYN {
+		return maxWindow
+	}
+	shift := uint8(0)
+	if w.scale[0] > 0 && w.scale[1] > 0 {
+		shift = min(w.scale[side]-1, maxScale)
+	}
+	const newer = 2 // a larger one may be on its way
+	return newer * 4 << (2 * w.room[side]) << shift
 }
 
 // goesOn reports whether a packet of the side that sent a RST shows that the side has not reset the
@@ -115,18 +167,18 @@ func (c *Conn) behindReset(side int, s *reassembly.Segment) {
 func (c *Conn) goesOn(r *reset, s *reassembly.Segment) bool {
 	h, peer := c.tcp.Direction(r.side), c.tcp.Direction(1-r.side)
 	if s.Flags&reassembly.FlagACK != 0 && peer.Started() && !peer.Trails() && !h.Trails() {
-		if acked := peer.Offset(s.Ack); acked > r.other && acked <= peer.High() {
+		if acked := peer.Offset(s.Ack); acked > r.other && acked <= peer.High()+closeNumber {
 			return true
 		}
 	}
 	if s.Len == 0 {
-		return false
+		return r.far && s.Flags&reassembly.FlagFIN != 0
 	}
 	end := h.Offset(s.Seq) + int64(s.Len)
 	if end <= r.high { // sent again, as its timer ran out, and no copy of what came before
 		return end > h.Acked() && s.Time-r.time >= minStall
 	}
-	return end > r.at || r.heard || s.Time-r.time >= outOfOrder
+	return end > r.at || r.far || r.heard || s.Time-r.time >= outOfOrder
 }
 
 // strays puts a RST into the record of its direction, or what is known of it by now.
@@ -149,9 +201,34 @@ func (c *Conn) strays(r *reset) {
 func (c *Conn) revive(r *reset) {
 	t := c.Trace
 	t.Ending, t.EndedBy, t.EndFrame = r.before.how, r.before.by, r.before.frame
+	if r.before.how == trace.Open {
+		c.closedBehind()
+	}
 	t.Flow[c.Dir(r.side)].RST = nil
 	c.closed, c.told = c.dirs[0].fin && c.dirs[1].fin, false
 	c.tcp.Revive(r.side)
 	c.strays(r)
-	c.work.reset = nil
+	c.work.reset, c.work.counter = nil, nil
+}
+
+// closedBehind says which side closed the connection behind a RST that had no effect, if one did: see ending.
+func (c *Conn) closedBehind() {
+	t := c.Trace
+	fin := [2]*trace.Closing{t.Flow[c.Dir(0)].FIN, t.Flow[c.Dir(1)].FIN}
+	side := 0
+	switch {
+	case fin[0] == nil && fin[1] == nil:
+		return
+	case fin[0] == nil:
+		side = 1
+	case fin[1] != nil:
+		if fin[1].Frame < fin[0].Frame {
+			side = 1
+		}
+		if fin[side].Acked > fin[1-side].At { // captured first, and yet an answer
+			side = 1 - side
+		}
+	}
+	t.Ending, t.EndFrame = trace.FIN, fin[side].Frame
+	t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
 }

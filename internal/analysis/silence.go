@@ -10,6 +10,9 @@ import (
 // longQuiet is a time after which firewalls begin to forget a connection on which nothing is sent.
 const longQuiet = int64(3 * time.Minute)
 
+// lateAnswer is a time after which a reset is no answer to a probe: TCP answers one at once.
+const lateAnswer = int64(3 * time.Second)
+
 // wasQuiet reports whether nothing was sent for long between two times.
 func wasQuiet(from, to int64) bool { return to-from >= longQuiet && from != 0 }
 
@@ -18,6 +21,7 @@ type silence struct {
 	probes  trace.Silence
 	prober  int
 	unheard uint64 // packets of the other side by then
+	last    int64  // when the last of the probes was sent
 	idle    trace.Silence
 	frames  [2]uint64  // packets of the sides when idle began
 	ends    [2][]int64 // where probes of closed windows end, by the side that sends them
@@ -45,6 +49,7 @@ func (c *Conn) probe(side int, s *reassembly.Segment) {
 		*p, k.prober, k.unheard = trace.Silence{First: s.Frame}, side, heard
 	}
 	k.probes.Probes++
+	k.last = s.Time
 	k.probes.Last, k.probes.Window = s.Frame, c.work.shut[1-side]
 }
 
@@ -62,6 +67,7 @@ func (c *Conn) before(side int) *trace.Silence {
 		}
 		if c.Trace.Flow[c.Dir(1-k.prober)].Frames == k.unheard+reset {
 			x, x.Own = *p, side == k.prober
+			x.Late = reset > 0 && c.Trace.LastTime-k.last >= lateAnswer
 		}
 	}
 	if k.idle.Idle > 0 {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -62,7 +63,9 @@ func (a *about) reset() {
 	}
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
 	a.silenced(&d)
-	a.contradicted(&d)
+	if !a.fromBetween(&d) {
+		a.contradicted(&d)
+	}
 	a.cutAnswer(&d, who)
 	a.add(d)
 }
@@ -80,6 +83,31 @@ func (a *about) contradicted(d *Diagnosis) {
 	d.Frames, d.same = append(d.Frames, s.On), d.same+", contradicted"
 	d.Advice = foreign("reset", me)
 }
+
+// fromBetween says of a reset that there was one in the name of each side, and that one side went on behind its own, if that is so: nobody
+// answers a reset with one, so that both may have come from something between the sides. It reports whether it is so.
+func (a *about) fromBetween(d *Diagnosis) bool {
+	who := d.Dir
+	own, other := a.Flow[who].RST, a.Flow[1-who].RST
+	if a.Ending != trace.RST || own == nil || other == nil || own.Frame != a.EndFrame || other.Time-own.Time >= int64(together) {
+		return false
+	}
+	s, ok := a.Flow[1-who].Stray(other.Frame)
+	if !ok {
+		return false
+	}
+	me, peer := who.Sender(), (1 - who).Sender()
+	d.Title, d.same = "reset in both names", d.same+", both"
+	d.Text = strings.Replace(d.Text, fmt.Sprintf("The %s reset the connection in frame %d", me, a.EndFrame),
+		fmt.Sprintf("A reset in the name of the %s in frame %d and one in the name of the %s in frame %d ended the connection", me, a.EndFrame, peer, other.Frame), 1)
+	d.Text += fmt.Sprintf(" The %s went on sending behind its own (frame %d), so that both perhaps came from something between the sides, such as a firewall.", peer, s.On)
+	d.Frames = append(d.Frames, other.Frame, s.On)
+	d.Advice = "look into the logs of firewalls and load balancers on the way for that time, and compare TTL and IP identification of the resets with those of other packets."
+	return true
+}
+
+// together is how soon resets in the names of both sides follow each other that something between the sides sends.
+const together = 10 * time.Millisecond
 
 // abortCauses says which causes an ABORT gives.
 func abortCauses(s *trace.SCTPSide) string {
@@ -266,6 +294,11 @@ func (a *about) sentByEnd(d trace.Dir) int64 {
 	sent := f.Sent
 	if f.FIN != nil {
 		sent = min(sent, f.FIN.At)
+	}
+	if k := f.RST; k != nil && k.Frame == a.EndFrame {
+		if s, ok := f.Stray(k.Frame); ok && s.On > 0 { // what it sent behind a reset in its name
+			sent = min(sent, k.At)
+		}
 	}
 	for _, k := range [...]*trace.Closing{end.FIN, end.RST} {
 		if k != nil && k.Frame == a.EndFrame && a.Transport == trace.TCP {

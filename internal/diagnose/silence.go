@@ -18,7 +18,7 @@ func (a *about) silenced(d *Diagnosis) {
 	}
 	d.Also = append(d.Also, a.silenceText(s, d)...)
 	switch {
-	case s.Own && s.Probes > 0:
+	case (s.Own || s.Late) && s.Probes > 0:
 		d.Title, d.same = "reset after unanswered probes", d.same+", probes"
 	case s.Probes > 0:
 		d.Title, d.same = "reset in answer to a probe", d.same+", probed"
@@ -43,7 +43,7 @@ func (a *about) silence() *trace.Silence {
 		return nil
 	}
 	s := *k.Behind
-	if s.Own && s.Probes < severalProbes {
+	if (s.Own || s.Late) && s.Probes < severalProbes {
 		s.Probes = 0
 	}
 	if s.Probes == 0 && s.Idle == 0 {
@@ -56,17 +56,24 @@ func (a *about) silence() *trace.Silence {
 func (a *about) silenceText(s *trace.Silence, d *Diagnosis) (text []string) {
 	me, peer := a.EndedBy.Sender(), (1 - a.EndedBy).Sender()
 	why := fmt.Sprintf("Perhaps the %s had lost the connection, as by a restart, or a firewall between the sides forgot it while nothing was sent.", me)
+	what := "keep-alive probes"
+	if s.Window {
+		what = "probes of the closed receive window"
+	}
 	switch {
+	case s.Late && s.Probes > 0:
+		text = append(text, fmt.Sprintf("Before that the %s had sent %s %s (frames %d to %d), and the %s had answered none.", peer, Number(s.Probes), what, s.First, s.Last, me))
+		d.Frames = append(d.Frames, s.First, s.Last)
 	case s.Own && s.Probes > 0:
-		what := "keep-alive probes"
-		if s.Window {
-			what = "probes of the closed receive window"
-		}
 		text = append(text, fmt.Sprintf("Before that it had sent %s %s (frames %d to %d), and the %s had answered none.", Number(s.Probes), what, s.First, s.Last, peer))
 		d.Frames = append(d.Frames, s.First, s.Last)
 		why = fmt.Sprintf("Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent.", peer)
 	case s.Probes > 0:
-		text = append(text, fmt.Sprintf("It answers a keep-alive probe of the %s in frame %d.", peer, s.Last))
+		said := fmt.Sprintf("It answers a keep-alive probe of the %s in frame %d.", peer, s.Last)
+		if n := s.Probes - 1; n > 0 {
+			said = fmt.Sprintf("It answers a keep-alive probe of the %s in frame %d, behind %s without an answer.", peer, s.Last, Number(n))
+		}
+		text = append(text, said)
 		d.Frames = append(d.Frames, s.Last)
 	case s.To == a.EndFrame:
 		why = "Some firewalls end connections on which nothing is sent for so long; this may be one."

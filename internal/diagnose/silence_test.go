@@ -35,6 +35,23 @@ func TestSilence(t *testing.T) {
 			}
 			c.RST(client)
 		}},
+		{"a reset long behind the last of several probes", func(c *tracetest.TCP) {
+			c.Wait(120 * minute)
+			for range 5 {
+				probe(c, client)
+				c.Wait(10e9)
+			}
+			c.RST(server)
+		}},
+		{"the last of several probes is answered by a reset", func(c *tracetest.TCP) {
+			c.Wait(120 * minute)
+			for range 4 {
+				probe(c, client)
+				c.Wait(10e9)
+			}
+			probe(c, client)
+			c.RST(server)
+		}},
 		{"probes that are answered", func(c *tracetest.TCP) {
 			for range 9 {
 				probe(c, client)

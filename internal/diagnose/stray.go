@@ -26,10 +26,15 @@ func (a *about) stray(dir trace.Dir, s *trace.Stray) {
 		Kind: Reset, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(s.Frame), Title: "reset without effect",
 		Text: fmt.Sprintf("A reset in the name of the %s in frame %d did not end the connection: ", me, s.Frame),
 	}
-	if s.Outside {
+	switch {
+	case s.Outside:
 		d.same = "outside"
 		d.Text += fmt.Sprintf("its sequence number is out of the receive window of the %s.", peer)
-	} else {
+	case s.Challenge > 0:
+		d.same = "challenged"
+		d.Text += fmt.Sprintf("the %s may have answered with an acknowledgement only (RFC 5961), in frame %d, and the connection went on.", peer, s.Challenge)
+		d.Frames = append(d.Frames, s.Challenge)
+	default:
 		d.same = "passed"
 		d.Text += fmt.Sprintf("the %s acknowledged more behind it, in frame %d. It may have answered with an acknowledgement only (RFC 5961).", peer, s.Passed)
 		d.Frames = append(d.Frames, s.Passed)

@@ -1,6 +1,9 @@
 package packet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Kinds of TCP options (RFC 9293 section 3.2, RFC 7323, RFC 2018).
 const (
@@ -47,6 +50,14 @@ func MSS(options []byte) (uint16, bool) {
 		return 0, false
 	}
 	return binary.BigEndian.Uint16(d), true
+}
+
+// Room is about how large a receive window is, in 3 bits: 0 is one of no octets, any other is less than 4 << 2*Room.
+func Room(window uint16) uint8 {
+	if window == 0 {
+		return 0
+	}
+	return uint8(max(bits.Len16(window)-1, 2) / 2) //nolint:gosec // at most 7
 }
 
 // WindowScale returns the shift count as sent (RFC 7323 section 2.2; receivers

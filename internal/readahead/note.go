@@ -55,7 +55,7 @@ const (
 	sackBit  = 1 << (iota + 1)
 	swapBit
 	sumBit
-	windowBit
+	roomShift = 5 // above them: see [packet.Room]
 )
 
 // Kind tells what the frame holds.
@@ -69,8 +69,11 @@ func (n *Note) Kind() Kind {
 // SACK reports whether the segment acknowledges octets out of order.
 func (n *Note) SACK() bool { return n.bits&sackBit != 0 }
 
+// Room tells about how large a window the segment announces, see [packet.Room].
+func (n *Note) Room() uint8 { return n.bits >> roomShift }
+
 // ZeroWindow reports whether the segment announces a window of no octets.
-func (n *Note) ZeroWindow() bool { return n.bits&windowBit != 0 }
+func (n *Note) ZeroWindow() bool { return n.bits>>roomShift == 0 }
 
 // FromLarger reports whether the larger endpoint sent the segment, see
 // [packet.Endpoints].
@@ -114,9 +117,7 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 	if len(p.Options) > 0 && packet.SACK(p.Options) != nil {
 		n.bits |= sackBit
 	}
-	if p.Window == 0 {
-		n.bits |= windowBit
-	}
+	n.bits |= packet.Room(p.Window) << roomShift
 	number := t.numbers.of(p)
 	n.Number, n.Epoch, n.Part = number.n, t.numbers.epoch, number.part
 	if number.swap {
