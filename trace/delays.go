@@ -93,6 +93,11 @@ type Stall struct {
 	Open bool
 	// Window says that the other side announced a receive window of 0 for most of it.
 	Window bool
+	// Probes counts the packets with which the side asked in that time whether the window is open again, as a sender does that
+	// has more to send; the first is FirstProbe, the last LastProbe. Deaf: the other side answered none.
+	Probes                uint64
+	FirstProbe, LastProbe uint64
+	Deaf                  bool
 	// Hole says that octets were missing before others that had come: they were lost
 	// before the capture point, or came out of order.
 	Hole bool

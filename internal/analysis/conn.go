@@ -401,8 +401,8 @@ func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
 	if note&reassembly.KeepAlive != 0 {
 		c.probe(side, s)
 	}
-	if c.probesWindow(side, s) {
-		c.windowProbe(side, s)
+	if c.work.shut[1-side] && s.Len <= 1 {
+		c.shutOut(side, s, note)
 	}
 	return note
 }

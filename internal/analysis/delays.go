@@ -128,7 +128,7 @@ func (c *Conn) reports(side int, s *reassembly.Segment, again bool) {
 // window notes that a side closed its receive window, or opened it again.
 func (c *Conn) window(side int, s *reassembly.Segment) {
 	if s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) == 0 && c.running() {
-		c.work.announce(side, s.ZeroWindow, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time})
+		c.work.announce(side, s.ZeroWindow, c.blocked(1-side) || c.work.probed(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Frame: s.Frame, Time: s.Time})
 	}
 }
 
@@ -182,6 +182,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 	}
 	c.waited(side, &u)
 	if w.judge(side, &u, now) {
+		u.Deaf = u.Probes > 0 && w.silent().deaf(side, c.Trace.Flow[c.Dir(1-side)].Frames, u.Probes)
 		stalled(fl, &u.Stall)
 	}
 }
@@ -230,7 +231,7 @@ func (c *Conn) stops(s *reassembly.Segment, end trace.StallEnd) {
 func (c *Conn) endWindows() {
 	for side, shut := range c.work.shut {
 		if shut {
-			c.work.reopened(side, c.blocked(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
+			c.work.reopened(side, c.blocked(1-side) || c.work.probed(1-side), &c.Trace.Flow[c.Dir(side)], trace.Moment{Time: max(c.Trace.LastTime, c.env.End)})
 		}
 	}
 }

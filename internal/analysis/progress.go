@@ -77,6 +77,7 @@ type troubled struct {
 	// openAt, or is still.
 	shutAt, openAt int64
 	shutIn         uint64
+	probes         windowProbes
 }
 
 // opens notes that octets are missing from now on.
@@ -119,6 +120,7 @@ func (p *pauses) judge(side int, u *undone, now trace.Moment) bool {
 	u.Sure = u.Owed > 0 && u.request.Frame >= m.frame // that of the request itself may acknowledge octets
 	p.repeats(side, u)
 	p.closedWindow(side, u)
+	p.probing(side, u)
 	wait := u.Length()
 	if wait < minStall || wait < manyTrips*p.rtt {
 		return false
@@ -165,7 +167,7 @@ func (p *pauses) closedWindow(side int, u *undone) {
 	}
 	// Whether the sender had anything to send shows at once when the window opens.
 	atOnce := u.End == trace.StallData && !p.shut[1-side] && u.To.Time-till < minStall
-	u.Window = u.Unacked > 0 || u.Open || u.Owed > 0 || atOnce
+	u.Window = u.Unacked > 0 || u.Open || u.Owed > 0 || atOnce || t.probes.sure
 }
 
 // stalled adds a stall to the delays of a direction.
@@ -352,7 +354,7 @@ func (p *pauses) announce(side int, shut, blocked bool, fl *trace.Flow, now trac
 			z.From = now.Frame
 		}
 		z.Count++
-		t.shutAt, t.openAt, t.shutIn = now.Time, 0, now.Frame
+		t.shutAt, t.openAt, t.shutIn, t.probes = now.Time, 0, now.Frame, windowProbes{}
 		return
 	}
 	t.openAt = now.Time

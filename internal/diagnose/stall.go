@@ -107,8 +107,12 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 	if w := a.waited(d, s); w != "" {
 		to.Also = append(to.Also, w)
 	}
-	if k := a.silence(); k != nil && s.End == trace.StallReset && k.Probes == 0 {
-		to.Also = append(to.Also, a.silenceText(k, to)...)
+	to.Also = append(to.Also, probed(d, s)...)
+	if k := a.silence(); k != nil && s.End == trace.StallReset && (k.Probes == 0 || k.Own && s.Deaf) {
+		told := *k
+		if told.Probes = 0; told.Idle > 0 {
+			to.Also = append(to.Also, a.silenceText(&told, to)...)
+		}
 	}
 	if h.Stalls > 1 {
 		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all%s.",
@@ -139,7 +143,7 @@ func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
 // stallText says how long nothing went on, between which frames.
 func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
 	what := "did not get on"
-	if s.Unacked == 0 && s.Again == 0 {
+	if s.Unacked == 0 && s.Again == 0 && s.Probes == 0 {
 		what = "sent nothing"
 	}
 	text := fmt.Sprintf("The %s %s for %s, ", d.Sender(), what, duration(s.Length()))
@@ -201,10 +205,14 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 	switch a.cause(s) {
 	case closedWindow:
 		text = fmt.Sprintf("The receive window of the %s was closed: nothing took the octets out of its TCP, so the %s could send no more.", other, me)
-		if a.Flow[1-d].Delays().Closed.Blocked == 0 {
+		if a.Flow[1-d].Delays().Closed.Blocked == 0 && s.Unacked == 0 && !s.Open {
 			text = fmt.Sprintf("The receive window of the %s was closed, which may be why: it is not certain that the %s had more to send.", other, me)
 		}
-		return text, fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+		advice = fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+		if s.Deaf && s.Probes >= severalProbes {
+			advice = fmt.Sprintf("look whether the %s was up at that time, and ", other) + advice
+		}
+		return text, advice
 	case lostAcks:
 		return fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
 				"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me),
@@ -279,6 +287,23 @@ func repeats(n uint64) string {
 		return "twice"
 	}
 	return Number(n) + " times"
+}
+
+// probed says that a side asked whether a window is open again.
+func probed(d trace.Dir, s *trace.Stall) []string {
+	if s.Probes == 0 {
+		return nil
+	}
+	me, other := d.Sender(), (1 - d).Sender()
+	where := fmt.Sprintf("frames %d to %d", s.FirstProbe, s.LastProbe)
+	if s.Probes == 1 {
+		where = fmt.Sprintf("frame %d", s.FirstProbe)
+	}
+	text := fmt.Sprintf("The %s probed the closed window %s (%s), as a sender does that has more to send.", me, repeats(s.Probes), where)
+	if !s.Deaf || s.Probes < severalProbes {
+		return []string{text}
+	}
+	return []string{text, fmt.Sprintf("The %s answered none of these probes: perhaps it was gone or could not be reached.", other)}
 }
 
 // waited says which RDMA operations a stall held up, as far as that was not said.

@@ -38,3 +38,54 @@ func TestWindowProbe(t *testing.T) {
 		}
 	}
 }
+
+// TestProbesOfNothing: most senders probe a closed window with packets that have no octets. They prove that there was more to send,
+// whatever follows, and so soon behind the close they are no keep-alives.
+func TestProbesOfNothing(t *testing.T) {
+	const client, server = tracetest.Client, tracetest.Server
+	for _, tt := range []struct {
+		name      string
+		wait      int64
+		answered  bool
+		reset     bool
+		want, not string
+	}{
+		{"answered", 200e6, true, false, "probed the closed window 5 times", "answered none"},
+		{"unanswered", 200e6, false, false, "answered none of these probes", "no problem"},
+		{"answered, and a reset", 200e6, true, true, "The receive window of the responder was closed: nothing took", "look into the log"},
+		{"unanswered, and a reset", 200e6, false, true, "answered none of these probes", "look into the log"},
+		{"keep-alives", 60e9, true, false, "", "stalled"},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		for range 9 {
+			d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			d.Break()
+		}
+		c := tracetest.TCP{AckEvery: 1}
+		c.Handshake()
+		c.Play(d)
+		shut := func() {
+			c.Ack(server)
+			c.Packets[len(c.Packets)-1].Shut = true
+		}
+		shut()
+		for i := range int64(5) {
+			c.Wait(tt.wait << i)
+			c.Ack(client)
+			c.Packets[len(c.Packets)-1].Off--
+			if tt.answered {
+				shut()
+			}
+		}
+		if tt.reset {
+			c.Wait(1e9)
+			c.RST(client)
+		}
+		said := text(diagnosed(t, tracetest.Source(tracetest.Net{MSS: 1460}.Frames(c.Packets))))
+		if !strings.Contains(said, tt.want) || strings.Contains(said, tt.not) {
+			t.Errorf("%s: %s", tt.name, said)
+		}
+	}
+}
