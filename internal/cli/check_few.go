@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/ended"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -25,7 +26,7 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 	if judged >= uint64(o.least) || c.Failure != "" { //nolint:gosec // not negative
 		return nil
 	}
-	there := c.Totals.IWARP
+	there := c.Totals.IWARP - c.Totals.Stranded
 	var has, try string
 	switch {
 	case c.Totals.Frames == 0 && c.Live:
@@ -42,12 +43,25 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 		has = diagnose.Counted(there, "iWARP connection", "iWARP connections") + " in " + countFrames(&c.Totals)
 		try = "capture for longer; 'iwdissect analyze' says what the capture holds"
 	}
+	if n := c.Totals.Stranded; n > 0 {
+		has += fmt.Sprintf(" (and %s by themselves, which do not count)", diagnose.Counted(n, "damaged packet", "damaged packets"))
+	}
 	c.TooFew = fmt.Sprintf("%s; --min-connections asks for %d: %s", has, o.least, try)
 	name := c.File
 	if c.Point != "" {
 		name = "point " + c.Point
 	}
 	return errors.New(name + ": " + c.TooFew)
+}
+
+// countable is how many connections there are that are more than a damaged packet.
+func countable(all *ended.List) (n uint64) {
+	for c := range all.Each() {
+		if _, ok := c.Stranded(); !ok {
+			n++
+		}
+	}
+	return n
 }
 
 // areSelected counts what is selected.

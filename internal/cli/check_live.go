@@ -175,7 +175,7 @@ func (v *checkView) Finding(f *conformance.Finding) {
 // Connection implements [conformance.Sink]: all findings on it were written.
 func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	c := &v.checked
-	kept := c.Tally.Add(vs)
+	kept := c.Tally.Add(diagnose.Judged(t, vs))
 	var ds []diagnose.Diagnosis
 	if t == v.c.sink.ending { // else it was diagnosed before
 		ds = diagnose.Connection(t, v.open(fs))
@@ -212,7 +212,11 @@ func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
 }
 
 func (v *checkView) ended(cs []*trace.Connection) {
-	v.judged += uint64(len(cs))
+	for _, t := range cs {
+		if _, lone := t.Stranded(); !lone {
+			v.judged++
+		}
+	}
 	if c := &v.checked; v.whole() {
 		for _, t := range cs[:min(len(cs), max(mostLiveVerdicts-c.Connections.Len(), 0))] {
 			c.Connections.Add(t, 0)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/trace"
@@ -82,7 +83,7 @@ func (c *checkedCapture) Connection(t *trace.Connection, fs []conformance.Findin
 	if !has {
 		return
 	}
-	if kept := c.Tally.Add(vs); len(kept) > 0 {
+	if kept := c.Tally.Add(diagnose.Judged(t, vs)); len(kept) > 0 {
 		c.Verdicts = append(c.Verdicts, render.ConnVerdicts{Conn: t.Number, Rules: kept})
 	}
 }
@@ -115,9 +116,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.placed(j.unit) {
 		c.Places = o.places(j.files[0], c.Findings)
 	}
-	judged := c.Totals.IWARP
+	judged := c.Totals.IWARP - c.Totals.Stranded
 	if c.Selected {
-		judged = c.Connections.Count()
+		judged = countable(c.Connections)
 	}
 	if err := o.tooFew(&c.Checked, judged); err != nil {
 		c.errs = append(c.errs, err)

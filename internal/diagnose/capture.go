@@ -18,6 +18,7 @@ func (s *Summary) Capture(t *pipeline.Totals, o *pipeline.Others) {
 	for _, d := range (&whole{Totals: t, Others: o, live: s.Live}).all() {
 		s.Add(d)
 	}
+	s.rejoin()
 }
 
 // Capture diagnoses a whole capture.
@@ -113,7 +114,13 @@ const offloaded = "RNICs in hardware carry TCP past the kernel: on their host tc
 // unopened tells of servers to which connections were not opened.
 func (w *whole) unopened() {
 	refused := func(u *pipeline.Unopened) pipeline.Seen { return u.Refused }
-	silent := func(u *pipeline.Unopened) pipeline.Seen { return u.Silent }
+	silent := func(u *pipeline.Unopened) pipeline.Seen {
+		if u.Spoilt.Count > 0 && w.SumsRight == 0 { // no checksum of the sender may be right
+			return pipeline.Seen{Count: u.Silent.Count + u.Spoilt.Count, First: min(cmp.Or(u.Silent.First, u.Spoilt.First), u.Spoilt.First)}
+		}
+		return u.Silent
+	}
+	w.spoilt()
 	severity := conformance.Error
 	if w.IWARP > 0 || len(w.Streams) > 0 {
 		severity = conformance.Note // others were opened, which one is meant is not known
@@ -133,6 +140,24 @@ func (w *whole) unopened() {
 			Advice: "ping the server, look at its firewall, and capture there as well: tcpdump -i IFACE -s 0 -w trace.pcap 'tcp or icmp'. " + offloaded,
 		})
 	}
+}
+
+// spoilt tells of SYNs that were damaged: their receiver drops them, and their ports may be wrong.
+func (w *whole) spoilt() {
+	n, frames, where := w.sum(func(u *pipeline.Unopened) pipeline.Seen { return u.Spoilt })
+	if n == 0 || w.SumsRight == 0 {
+		return
+	}
+	which := fmt.Sprintf("The SYN in frame %d, to %s, has a wrong TCP checksum and got no answer: it was damaged on its way, and its", frames[0], where)
+	if n > 1 {
+		which = fmt.Sprintf("%s SYNs, to %s, the first in frame %d, have wrong TCP checksums and got no answer: they were damaged on their way, and their",
+			Number(n), where, frames[0])
+	}
+	w.add(Diagnosis{
+		Kind: Damaged, Severity: conformance.Note, Frames: frames, Title: "damaged SYN",
+		Text:   which + " addresses and ports may be wrong. It says nothing about a server.",
+		Advice: "look for a bad cable, port or adapter between the sender and the capture point.",
+	})
 }
 
 // were is a number with a noun and a verb.

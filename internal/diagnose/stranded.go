@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -10,22 +11,75 @@ import (
 // stranded tells of a single packet that was damaged, as its TCP checksum shows, and belongs to no other: the ports or the
 // addresses may be what was damaged. Nothing is missing of such a connection then. It reports whether this is one.
 func (a *about) stranded() bool {
-	if a.Transport != trace.TCP || a.SYN || a.Flow[0].Frames+a.Flow[1].Frames != 1 {
-		return false
-	}
-	dir := trace.I2R
-	if a.Flow[dir].Frames == 0 {
-		dir = trace.R2I
-	}
-	if a.Flow[dir].Rare().SumsWrong != 1 {
+	dir, ok := a.Stranded()
+	if !ok {
 		return false
 	}
 	a.add(Diagnosis{
-		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: "stranded",
+		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: strandedOne,
 		Text: fmt.Sprintf("The packet in frame %d has a wrong TCP checksum, and no other packet has its addresses and ports. They may be what was damaged on its "+
 			"way, so that it belongs to another connection.", a.FirstFrame),
 		Advice: "look for a bad cable, port or adapter between the sender and the capture point.",
 	})
 	brokenRules(a)
 	return true
+}
+
+// Judged are the verdicts on a connection that count. That rules were not judged tells nothing of one that is no more than a damaged
+// packet.
+func Judged(c *trace.Connection, vs []conformance.Judgement) []conformance.Judgement {
+	if _, ok := c.Stranded(); !ok {
+		return vs
+	}
+	return slices.DeleteFunc(slices.Clone(vs), func(v conformance.Judgement) bool { return v.Verdict == conformance.NotJudged })
+}
+
+// rejoin has a damaged packet that fills a gap of another connection told there: same octets in the stream, same addresses and ports but
+// for the one that was damaged.
+func (s *Summary) rejoin() {
+	for _, lone := range s.all {
+		if lone.Kind != Damaged || lone.same != strandedOne || lone.Conn == nil {
+			continue
+		}
+		for _, d := range s.all {
+			if d.Kind == Missing && d.HasDir && d.Conn != nil && fills(lone, d) {
+				from, frame, peer := d.Dir.Sender(), lone.Frames[0], (1 - d.Dir).Sender()
+				d.Title, d.Severity, d.Advice = "captured only damaged", conformance.Warning, lone.Advice
+				d.Text = fmt.Sprintf("%s of the %s are in no whole packet. The packet in frame %d has them: its sequence number and its length are those of "+
+					"the gap, its TCP checksum is wrong, and its addresses and ports differ in one place. It was damaged on its way to the capture point, and is "+
+					"listed as connection %d.", octets(uint64(d.Conn.Flow[d.Dir].Faults().Holes[0].Octets)), from, frame, lone.Conn.Number) //nolint:gosec // not negative
+				if h := d.Conn.Flow[d.Dir].Faults().Holes[0]; h.At+h.Octets <= d.Conn.Flow[d.Dir].Acked {
+					d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: whole, where only the copy in the capture was damaged, or sent again in packets "+
+						"that the capture lacks.", peer)
+				}
+				d.Frames = append(d.Frames, frame)
+			}
+		}
+	}
+}
+
+// strandedOne is the kind of damage that [about.stranded] tells.
+const strandedOne = "stranded"
+
+// fills reports whether a damaged packet has the octets of the only gap of a direction.
+func fills(lone, gap *Diagnosis) bool {
+	if lone.Of > 1 || gap.Of > 1 {
+		return false // of several connections
+	}
+	c, x := gap.Conn, lone.Conn
+	f, p := &c.Flow[gap.Dir], &x.Flow[lone.Dir]
+	if f.Rare().Gaps != 1 || len(f.Faults().Holes) != 1 {
+		return false
+	}
+	h, differ := f.Faults().Holes[0], 0
+	for i := range c.Side {
+		a, b := c.Side[gap.Dir^trace.Dir(i)].Addr, x.Side[lone.Dir^trace.Dir(i)].Addr //nolint:gosec // 0 or 1
+		if a.Addr() != b.Addr() {
+			differ++
+		}
+		if a.Port() != b.Port() {
+			differ++
+		}
+	}
+	return differ == 1 && h.Octets == int64(p.Octets) && f.Base+uint32(h.At) == p.Base //nolint:gosec // modulo 2^32
 }

@@ -44,3 +44,54 @@ func TestStranded(t *testing.T) {
 		}
 	}
 }
+
+// TestStrandedFits: a packet with a damaged port fills the gap that it left in its connection, which lost nothing else.
+func TestStrandedFits(t *testing.T) {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+	d.Request()
+	d.Reply()
+	for range 8 {
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		d.Break()
+	}
+	c := tracetest.TCP{AckEvery: 1}
+	c.Handshake()
+	c.Play(d)
+	at := len(c.Packets) - 4
+	c.Close()
+	for _, off := range []int{14 + 20 + 3, 14 + 20 + 7} { // a port, a sequence number: then nothing shows where it belongs
+		fs := tracetest.Net{}.Frames(c.Packets)
+		fs[at].Data[14+20+1] ^= 4
+		if off > 14+20+3 {
+			fs[at].Data[off] ^= 4
+		}
+		said := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))))
+		if got, want := strings.Contains(said, "its sequence number and its length are those of the gap"), off == 14+20+3; got != want {
+			t.Errorf("octet %d: %s", off, said)
+		}
+	}
+}
+
+// TestSpoiltSYN: a SYN with a wrong checksum says nothing of the server on the port that it names.
+func TestSpoiltSYN(t *testing.T) {
+	for _, wrong := range []bool{true, false} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		var c tracetest.TCP
+		c.Handshake()
+		c.Play(d)
+		packets := append(c.Packets[:1:1], c.Packets...)
+		fs := tracetest.Net{}.Frames(packets)
+		if wrong {
+			fs[0].Data[14+20+3] ^= 4
+		} else {
+			fs[0] = tracetest.Net{ServerPort: 5005}.Frames(packets)[0]
+		}
+		said := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))))
+		if strings.Contains(said, "damaged SYN") != wrong || strings.Contains(said, "no answer to SYN") == wrong {
+			t.Errorf("the checksum is wrong: %t: %s", wrong, said)
+		}
+	}
+}

@@ -171,8 +171,8 @@ type Stream struct {
 type Unopened struct {
 	Server netip.AddrPort
 	// Refused counts those that it answered with a reset, Silent those that it did not
-	// answer.
-	Refused, Silent Seen
+	// answer. Spoilt are a single SYN each, with a wrong TCP checksum.
+	Refused, Silent, Spoilt Seen
 }
 
 // connection notes a TCP connection that is over and carried no iWARP. first are the
@@ -193,6 +193,10 @@ func (o *Others) connection(t *trace.Connection, first [2][]byte) {
 		o.stream(t, t.Side[server].Addr, p)
 	case !t.SYN:
 		o.Idle.add(t.FirstFrame)
+	case answer.Frames == 0 && t.Flow[1-server].Frames == 1 && t.Flow[1-server].Rare().SumsWrong == 1:
+		if u := o.unopened(t.Side[server].Addr); u != nil {
+			u.Spoilt.add(t.FirstFrame)
+		}
 	case answer.Frames == 0 && t.HalfOpen == nil: // else it answered for the connection before
 		o.silent(t.Side[server].Addr, t.FirstFrame)
 	case answer.RST != nil && answer.MSS == 0 && answer.Frames == 1:

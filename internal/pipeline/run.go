@@ -196,6 +196,10 @@ type Totals struct {
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
+	// Stranded are those of IWARP that are no more than a damaged packet, see [trace.Connection.Stranded].
+	Stranded uint64
+	// SumsRight counts those of which packets have right TCP checksums, so that wrong ones tell something.
+	SumsRight uint64
 	// Evicted counts connections that made room for others before they closed, RecordsDropped
 	// those of them whose record could not be kept.
 	Evicted, RecordsDropped uint64
@@ -520,7 +524,7 @@ func (r *Run) keep(c *trace.Connection) {
 	if s, ok := r.sink.(Judge); ok {
 		s.Ended(c)
 	}
-	r.totals.IWARP++
+	r.totals.keeps(c)
 	if r.opt.NoRecords {
 		return
 	}
@@ -529,6 +533,17 @@ func (r *Run) keep(c *trace.Connection) {
 		return
 	}
 	r.memory.Keep(r.records.Add(c, recordWeight+analysis.Weight(c)))
+}
+
+// keeps counts a connection that carried iWARP.
+func (t *Totals) keeps(c *trace.Connection) {
+	t.IWARP++
+	if _, ok := c.Stranded(); ok {
+		t.Stranded++
+	}
+	if c.Flow[0].SumsRight > 0 || c.Flow[1].SumsRight > 0 {
+		t.SumsRight++
+	}
 }
 
 // evict makes room: it settles connections that have closed, or if there are none ends those

@@ -71,7 +71,7 @@ func (w *Workers) left(l *leaving) {
 	if l.tell != nil {
 		l.tell(number)
 	}
-	w.totals.IWARP++
+	w.totals.keeps(c)
 	switch {
 	case w.opt.NoRecords:
 	case w.opt.Memory.Scarce():
@@ -202,6 +202,8 @@ func (t *Totals) add(o *Totals) {
 	}
 	t.Sessions += o.Sessions
 	t.IWARP += o.IWARP
+	t.Stranded += o.Stranded
+	t.SumsRight += o.SumsRight
 	t.Evicted += o.Evicted
 	t.RecordsDropped += o.RecordsDropped
 	t.FindingsUnlisted += o.FindingsUnlisted

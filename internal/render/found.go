@@ -54,7 +54,7 @@ func (s *Found) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 	if s.Has != nil && !s.Has(c) {
 		return
 	}
-	kept := s.tally.Add(vs)
+	kept := s.tally.Add(diagnose.Judged(c, vs))
 	if s.Each {
 		s.verdicts = append(s.verdicts, connVerdicts{c.Number, kept})
 	}

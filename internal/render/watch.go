@@ -84,7 +84,7 @@ func (o *watched) found(f *conformance.Finding, times int) {
 // Connection implements [conformance.Sink]: a connection has ended, or was compared with
 // others afterwards.
 func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
-	w.tally.Add(vs)
+	w.tally.Add(diagnose.Judged(c, vs))
 	e, _ := w.entry(c)
 	if w.diagnoses.Connection(c, fs, vs); !e.judged {
 		e.diagnose(fs)
