@@ -67,7 +67,7 @@ func (w *whole) lost() {
 		return
 	}
 	w.add(Diagnosis{
-		Kind: Missing, Severity: conformance.Note, Title: "packets lost by the capture",
+		Kind: Missing, leads: true, Severity: conformance.Note, Title: "packets lost by the capture",
 		Text:   LostPackets(w.Totals) + " What is missing from connections may be among them.",
 		Advice: "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk.",
 	})
@@ -79,13 +79,38 @@ const copiesShare = 50
 // copies tells of packets that were captured twice.
 func (w *whole) copies() {
 	if w.Copies == 0 || w.Copies*copiesShare < w.TCP {
+		w.alike()
 		return
 	}
 	w.add(Diagnosis{
-		Kind: Copies, Severity: conformance.Note, Frames: framesAt(w.FirstCopy), Title: "packets captured twice",
+		Kind: Copies, leads: true, Severity: conformance.Note, Frames: framesAt(w.FirstCopy), Title: "packets captured twice",
 		Text: fmt.Sprintf("%s of %s are copies of others, the first in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
 			"or where it came into a switch and where it left it. Copies count as no retransmissions, and connections do not count them.",
 			Number(w.Copies), Counted(w.TCP, "TCP packet", "TCP packets"), w.FirstCopy),
+		Advice: "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet.",
+	})
+}
+
+const (
+	// alikeShare is which part of the packets that were compared, in percent, is the same as another one if all are captured twice, but for
+	// the first ones. What is lost and sent again, and acknowledged again, is less.
+	alikeShare = 40
+	// alikeLeast is how many of them tell something.
+	alikeLeast = 10
+)
+
+// alike tells of packets that were probably captured twice: nothing proves it of one, but with and without data so many of them are the
+// same as another one as no network and no sender repeats.
+func (w *whole) alike() {
+	data, alike := w.Compared-w.ComparedBare, w.Alike-w.AlikeBare
+	if alike < alikeLeast || w.AlikeBare < alikeLeast || 100*alike < alikeShare*data || 100*w.AlikeBare < alikeShare*w.ComparedBare {
+		return
+	}
+	w.add(Diagnosis{
+		Kind: Copies, leads: true, Severity: conformance.Note, Title: "packets perhaps captured twice",
+		Text: fmt.Sprintf("Most packets seem to be captured twice: of %s TCP packets that were compared %s are the same as another one shortly before, also "+
+			"acknowledgements without data, which nobody repeats so often. Nothing proves it of a single one, as they have no IP identification of their own. So they "+
+			"count as sent again: what is said of lost packets, of retransmissions and of stalls may be wrong.", Number(w.Compared), Number(w.Alike)),
 		Advice: "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet.",
 	})
 }

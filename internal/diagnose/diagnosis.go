@@ -44,6 +44,8 @@ type Diagnosis struct {
 	// same tells problems apart that are of one kind, severity and direction: connections
 	// with the same one are folded into one diagnosis.
 	same string
+	// leads says that it tells how much of the rest is to be believed.
+	leads bool
 	// words, if not nil, writes the sentences: that is put off until it is known that the
 	// connection tells for all those that are folded with it.
 	words func(*Diagnosis)

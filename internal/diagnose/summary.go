@@ -147,16 +147,27 @@ func shape(text string) string {
 }
 
 // List returns the diagnoses, the worst first: what failed or costs time before rules that were
-// broken without that.
+// broken without that. In front of all stands what tells how much of the rest is to be believed.
 func (s *Summary) List() []*Diagnosis {
 	for _, d := range s.all {
 		slices.Sort(d.Conns)
 	}
 	slices.SortStableFunc(s.all, func(a, b *Diagnosis) int {
-		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
+		return cmp.Or(a.leading(b), cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
 			cmp.Compare(a.number(), b.number()), cmp.Compare(a.first(), b.first()), strings.Compare(a.same, b.same))
 	})
 	return s.all
+}
+
+// leading compares by whether one stands in front of all others.
+func (d *Diagnosis) leading(b *Diagnosis) int {
+	switch {
+	case d.leads == b.leads:
+		return 0
+	case d.leads:
+		return -1
+	}
+	return 1
 }
 
 // weight is the severity as far as it counts in the order.

@@ -190,7 +190,7 @@ func (r *Run) told(f *Frame) {
 func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 	r.segment(f, p)
 	fl, side := r.flows.find(p)
-	if fl != nil && r.watching(fl, f.Number) && r.tapsOf(fl).copied(f, p) {
+	if fl != nil && r.watching(fl, f.Number) && r.tapsOf(fl).copied(f, p, &r.totals) {
 		r.tellCopy(f, p, fl, side)
 		return
 	}

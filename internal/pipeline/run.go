@@ -191,6 +191,9 @@ type Totals struct {
 	// Copies are TCP packets that were captured twice in one file, as the IP identification, TTL, VLAN or interface
 	// proves, FirstCopy is the frame of the first. No connection counts them.
 	Copies, FirstCopy uint64
+	// Of the TCP packets that were Compared with those before, as some seemed to come twice, Alike are the same as another one and
+	// nothing proves that they are copies. Of these, ComparedBare and AlikeBare have no data.
+	Compared, Alike, ComparedBare, AlikeBare uint64
 	// Lost counts the packets that the capture lost before they were written, as it says itself.
 	Lost capture.Lost
 	// Connections counts TCP connections and DDP stream sessions, Sessions the

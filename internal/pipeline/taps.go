@@ -98,16 +98,22 @@ func (r *Run) untap() {
 }
 
 // copied reports whether the packet at hand is a copy of another one for certain, and remembers it.
-func (t *taps) copied(f *capture.Frame, p *packet.Packet) bool {
+func (t *taps) copied(f *capture.Frame, p *packet.Packet, sum *Totals) bool {
 	x, ok := t.packet(f, p)
 	if !ok {
 		return false
 	}
-	if at := t.place[x.sum%places]; at > 0 && t.copyOf(&x, &t.seen[at-1]) {
-		t.until, t.pause = f.Number+watch, 0
-		t.from = t.until
-		return true
+	alike := false
+	if at := t.place[x.sum%places]; at > 0 {
+		o := &t.seen[at-1]
+		if t.copyOf(&x, o) {
+			t.until, t.pause = f.Number+watch, 0
+			t.from = t.until
+			return true
+		}
+		alike = o.sum == x.sum && o.by == x.by && max(x.time-o.time, o.time-x.time) <= apartAtMost
 	}
+	sum.compared(p.PayloadLen == 0, alike)
 	t.add(x)
 	return false
 }
@@ -119,6 +125,20 @@ func (t *taps) copyOf(x, o *passed) bool {
 		return false
 	}
 	return x.hop != o.hop && apart <= apartByHop || x.id != 0 && t.numbers(x)
+}
+
+// compared counts a packet that is no copy for certain.
+func (t *Totals) compared(bare, alike bool) {
+	t.Compared++
+	if bare {
+		t.ComparedBare++
+	}
+	if !alike {
+		return
+	}
+	if t.Alike++; bare {
+		t.AlikeBare++
+	}
 }
 
 func (t *taps) add(x passed) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +79,9 @@ func TestCopies(t *testing.T) {
 		records := r.Finish().Collect()
 		again := records[0].Flow[trace.I2R].Rare().Retransmitted
 		copies := r.Totals().Copies
+		if n := r.Totals(); !tt.again && (n.AlikeBare*10 > n.ComparedBare*4) != (tt.late < 100e6 && !strings.HasPrefix(tt.name, "sent again")) {
+			t.Errorf("%s: %d of %d without data are alike", tt.name, n.AlikeBare, n.ComparedBare)
+		}
 		got := fmt.Sprintf("copies %t, sent again %t", copies > 95, again > 95)
 		if want := fmt.Sprintf("copies %t, sent again %t", tt.again, !tt.again); got != want || tt.again && again > 6 || !tt.again && copies > 0 {
 			t.Errorf("%s: %d copies, %d sent again: %s", tt.name, copies, again, cmp.Diff(want, got))

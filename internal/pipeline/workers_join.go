@@ -197,6 +197,10 @@ func (t *Totals) add(o *Totals) {
 	t.Fragments += o.Fragments
 	t.Duplicates += o.Duplicates
 	t.Copies += o.Copies
+	t.Compared += o.Compared
+	t.Alike += o.Alike
+	t.ComparedBare += o.ComparedBare
+	t.AlikeBare += o.AlikeBare
 	if o.FirstCopy > 0 && (t.FirstCopy == 0 || o.FirstCopy < t.FirstCopy) {
 		t.FirstCopy = o.FirstCopy
 	}

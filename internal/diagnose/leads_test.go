@@ -1,0 +1,31 @@
+package diagnose_test
+
+import (
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
+
+// TestLeads: what tells how much of the rest is to be believed stands in front of it, however severe that is.
+func TestLeads(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		totals pipeline.Totals
+		want   string
+	}{
+		{"copies", pipeline.Totals{IWARP: 1, TCP: 100, Copies: 50, FirstCopy: 3}, "packets captured twice"},
+		{"alike", pipeline.Totals{IWARP: 1, TCP: 100, Compared: 100, Alike: 50, ComparedBare: 50, AlikeBare: 25}, "packets perhaps captured twice"},
+		{"acknowledgements alike", pipeline.Totals{IWARP: 1, TCP: 100, Compared: 100, Alike: 40, ComparedBare: 50, AlikeBare: 40}, "reset"},
+		{"lost", pipeline.Totals{IWARP: 1, TCP: 100, Lost: capture.Lost{Interface: 4}}, "packets lost by the capture"},
+	} {
+		var s diagnose.Summary
+		s.Add(diagnose.Diagnosis{Kind: diagnose.Reset, Severity: conformance.Error, Title: "reset"})
+		s.Capture(&tt.totals, new(pipeline.Others))
+		if got := s.List()[0].Title; got != tt.want {
+			t.Errorf("%s: %q stands in front", tt.name, got)
+		}
+	}
+}
