@@ -87,9 +87,9 @@ type Segment struct {
 	// SACK says that it acknowledges octets out of order, ZeroWindow that its sender can
 	// take no more octets for now.
 	SACK, ZeroWindow bool
-	// Room tells about how many octets its sender can take: less than 4 << 2*Room, before they are scaled. Scale is the window
+	// Window tells about how many octets its sender can take: less than 4 << 2*Window, before they are scaled. Scale is the window
 	// scale option of a SYN plus 1, 0 if it has none.
-	Room, Scale uint8
+	Window, Scale uint8
 	// Compare says that Data is to be compared with what came before in its place and
 	// with what comes again later, by a checksum of it once the octets themselves are
 	// gone: see [Conflict]. All octets of the packet have to be there, and known to be
@@ -117,7 +117,7 @@ func (s *Segment) Reset(seq, ack uint32, flags uint16, data []byte, frame uint64
 		s.Fragments = nil // seldom: a store of a pointer costs
 	}
 	s.Options, s.OptionsCut, s.MSS, s.SACK, s.ZeroWindow = 0, false, 0, false, false
-	s.Room, s.Scale = 0, 0
+	s.Window, s.Scale = 0, 0
 	s.Compare, s.Sum, s.HasSum = false, 0, false
 	s.acked = 0
 }

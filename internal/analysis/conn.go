@@ -297,17 +297,6 @@ func (c *Conn) Init(env *Env, number uint64, addr [2]trace.Endpoint, forced bool
 	c.grows(ConnWeight)
 }
 
-// opens notes a SYN.
-func (c *Conn) opens(side int, s *reassembly.Segment) {
-	t := c.Trace
-	fl := &t.Flow[c.Dir(side)]
-	t.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
-	fl.Opens, c.work.scale[side] = s.Flags&reassembly.FlagACK == 0, s.Scale
-	if h := c.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
-		t.Flow[c.Dir(1-side)].SYNAnswered = true
-	}
-}
-
 // NewConnection reports whether the packet opens another connection.
 func (c *Conn) NewConnection(side int, s *reassembly.Segment) bool {
 	return c.tcp.NewConnection(side, s)
@@ -350,11 +339,11 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
 	}
 	if s.Flags&reassembly.FlagSYN != 0 {
-		c.opens(side, s)
+		c.begins(side, s, fl)
 	}
 	fl.SACKs = fl.SACKs || s.SACK
 	if s.Flags&reassembly.FlagRST == 0 {
-		w.room[side] = s.Room
+		w.room[side] = s.Window
 	}
 	if s.ZeroWindow != w.shut[side] {
 		c.window(side, s)
@@ -381,6 +370,15 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	}
 	c.release(side)
 	return note
+}
+
+// begins notes a SYN.
+func (c *Conn) begins(side int, s *reassembly.Segment, fl *trace.Flow) {
+	c.Trace.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
+	fl.Opens, c.work.scale[side] = s.Flags&reassembly.FlagACK == 0, s.Scale
+	if h := c.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {
+		c.Trace.Flow[c.Dir(1-side)].SYNAnswered = true
+	}
 }
 
 // push takes in a packet, and notes what it was.

@@ -230,5 +230,5 @@ func (c *Conn) closedBehind() {
 		}
 	}
 	t.Ending, t.EndFrame = trace.FIN, fin[side].Frame
-	t.EndedBy = trace.Dir(side) //nolint:gosec // a side until Finish
+	t.EndedBy = trace.Dir(side) // a side until Finish
 }

@@ -50,7 +50,8 @@ func TestStray(t *testing.T) {
 		{"beyond the announced window", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 1<<20), message(server), message(client), closes}},
 		{"beyond the announced window, nothing behind it", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 1<<20)}},
 		{"in the window, challenged, what the other side sends is acknowledged", []func(*tracetest.TCP, *tracetest.Dialog){
-			message(client), reset(client, 100), ack(server), unheard(server), unheard(server), ack(client)}},
+			message(client), reset(client, 100), ack(server), unheard(server), unheard(server), ack(client),
+		}},
 		{"in the window, challenged, reset with the right number", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(client, 100), ack(server), reset(client, 0)}},
 		{"in both names, and one side goes on", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(server, 0), reset(client, 0), unheard(client), unheard(client)}},
 		{"in both names", []func(*tracetest.TCP, *tracetest.Dialog){message(client), reset(server, 0), reset(client, 0)}},

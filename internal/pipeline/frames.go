@@ -40,7 +40,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 	s := &r.seg
 	r.note = n
 	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
-	s.Options, s.SACK, s.ZeroWindow, s.Room = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow(), n.Room()
+	s.Options, s.SACK, s.ZeroWindow, s.Window = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow(), n.Room()
 	if r.tunnels != nil {
 		r.tunnels = nil
 	}
@@ -265,7 +265,7 @@ func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
 			s.Scale = min(scale, 14) + 1
 		}
 	}
-	s.SACK, s.ZeroWindow, s.Room = len(p.Options) > 0 && packet.SACK(p.Options) != nil, p.Window == 0, packet.Room(p.Window)
+	s.SACK, s.ZeroWindow, s.Window = len(p.Options) > 0 && packet.SACK(p.Options) != nil, p.Window == 0, packet.Room(p.Window)
 }
 
 // admit returns the flow that the segment at hand belongs to, and the side that sent it: the

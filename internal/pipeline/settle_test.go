@@ -63,10 +63,15 @@ func settle(t *testing.T, opt pipeline.Options, fs []capture.Frame) (s *settler,
 
 // at returns frames of a connection that begins so many nanoseconds after the start.
 func at(pair int, ns int64, play func(*tracetest.TCP)) []capture.Frame {
+	return numbered([2]uint32{1000, 2000}, pair, ns, play)
+}
+
+// numbered is the same with other initial sequence numbers.
+func numbered(isn [2]uint32, pair int, ns int64, play func(*tracetest.TCP)) []capture.Frame {
 	t := tracetest.TCP{}
 	t.Handshake()
 	play(&t)
-	fs := tracetest.Net{Pair: pair, ISN: [2]uint32{1000, 2000}}.Frames(t.Packets)
+	fs := tracetest.Net{Pair: pair, ISN: isn}.Frames(t.Packets)
 	for i := range fs {
 		fs[i].Time += ns
 	}

@@ -47,7 +47,7 @@ func (b synBits) is(bit synBits, set bool) synBits {
 // of takes down a SYN.
 func (n *syn[K]) of(s *reassembly.Segment, swap bool) {
 	n.frame, n.time, n.seq, n.mss = s.Frame, s.Time, s.Seq, s.MSS
-	n.scale, n.room = s.Scale, s.Room
+	n.scale, n.room = s.Scale, s.Window
 	n.flags = uint8(s.Flags)                                                                           //nolint:gosec // see loneSYN
 	n.bits = synBits(s.Options/4).is(synSwap, swap).is(synCut, s.OptionsCut).is(synShut, s.ZeroWindow) //nolint:gosec // at most 10
 }
@@ -55,7 +55,7 @@ func (n *syn[K]) of(s *reassembly.Segment, swap bool) {
 // segment is the SYN as it came.
 func (n *syn[K]) segment() (s reassembly.Segment) {
 	s.Reset(n.seq, 0, uint16(n.flags), nil, n.frame, n.time)
-	s.Options, s.MSS, s.Scale, s.Room = 4*int(n.bits&synOptions), n.mss, n.scale, n.room
+	s.Options, s.MSS, s.Scale, s.Window = 4*int(n.bits&synOptions), n.mss, n.scale, n.room
 	s.OptionsCut, s.ZeroWindow = n.bits&synCut != 0, n.bits&synShut != 0
 	return s
 }

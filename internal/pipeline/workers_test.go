@@ -228,6 +228,15 @@ func comings(n int) []capture.Frame {
 				t.Play(small(i % 2))
 				t.Send(0, make([]byte, 40)) // nobody acknowledges it
 			}))
+		case 3: // the ports of the one that stays open; of some there is no more than a SYN, or no answer to it
+			again := numbered([2]uint32{5_000_000, 6_000_000}, i-1, when+20*second, func(t *tracetest.TCP) { t.Play(small(i % 2)); t.Close() })
+			switch i / 9 % 3 {
+			case 1:
+				again = again[:1]
+			case 2:
+				again = append(again[:1:1], again[2:]...)
+			}
+			parts = append(parts, again)
 		case 4:
 			parts = append(parts, at(i, when, func(t *tracetest.TCP) { t.Handshake() })[:1])
 		case 6:
