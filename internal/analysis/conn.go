@@ -331,7 +331,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	fl.Frames++
 	fl.Octets += uint64(s.Len) //nolint:gosec // not negative
 	fl.Cut = fl.Cut || len(s.Data) < s.Len
-	fl.Heard = s.Time
+	fl.Heard, fl.SACKs = s.Time, fl.SACKs || s.SACK
 	if s.Len > 0 {
 		if options := uint8(s.Options); fl.Largest == 0 || options < fl.LeastOptions { //nolint:gosec // at most 40
 			fl.LeastOptions = options
@@ -341,7 +341,6 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	if s.Flags&reassembly.FlagSYN != 0 {
 		c.begins(side, s, fl)
 	}
-	fl.SACKs = fl.SACKs || s.SACK
 	if s.Flags&reassembly.FlagRST == 0 {
 		w.room[side] = s.Window
 	}
