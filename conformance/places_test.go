@@ -123,6 +123,24 @@ func (j *judge) at(rule string) (at []string) {
 	return at
 }
 
+// TestPlaces_LastFlag: of a message without L the frame of its last segment is named, which is not that of the next message.
+func TestPlaces_LastFlag(t *testing.T) {
+	s, err := scenario.Parse("t.yaml", []byte("summary: a place\ntimeline: [connect, send 10, send 10, close]\nfaults: [{at: send1, set: {iwarp_ddp.last_flag: 0}}, {by: server, ignores: [errors]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, framesOf(t, s.Script(false)))
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Rule.ID == "DDP-L-01" {
+			if f.Observed != "L=0 in frame 6" || f.Frame == 6 {
+				t.Errorf("observed %q at frame %d", f.Observed, f.Frame)
+			}
+			return
+		}
+	}
+	t.Error("no DDP-L-01")
+}
+
 // TestPlaces_PrivateData: a PD_Length that takes what follows for private data is wrong in the frame that holds it, and what the
 // other side makes of the rest is not held against it.
 func TestPlaces_PrivateData(t *testing.T) {

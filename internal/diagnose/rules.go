@@ -90,8 +90,11 @@ var taking = []string{"DDP-ERR-MISSED-01", "RDMAX-IMM-CHECK-01"}
 func whereOf(found []*conformance.Finding) string {
 	var parts []string
 	verb := " sent it in frame "
-	if slices.Contains(taking, found[0].Rule.ID) {
+	switch f := found[0]; {
+	case slices.Contains(taking, f.Rule.ID):
 		verb = " got it in frame "
+	case f.Rule.ID == lastFlag && strings.HasPrefix(f.Message, "another message"):
+		verb = " sent the other message in frame "
 	}
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
 		first, n := uint64(0), 0

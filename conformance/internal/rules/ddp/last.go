@@ -28,7 +28,8 @@ var lastFlagRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				_, m := s.Relate()
 				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
-					r.On(s, "another message begins, but the last segment of the previous one had no L", "L=0", "L=1 on the last segment")
+					last := m.PlaceOf(&m.Final)
+					r.On(s, "another message begins, but the last segment of the previous one had no L", fmt.Sprintf("L=0 in frame %d", last.Frame), "L=1 on the last segment")
 				}
 			},
 		},
