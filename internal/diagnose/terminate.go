@@ -46,6 +46,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	a.crcOf(&d, dir, t)
 	if !a.unfounded(&d, dir, t, own, caused) {
 		a.uncaused(&d, dir, t)
+		a.outsideStartup(&d, dir, t)
 	}
 	for _, f := range caused {
 		if f.Rule.ID == noWrap && f.Severity < conformance.Warning {

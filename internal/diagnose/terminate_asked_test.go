@@ -31,6 +31,10 @@ func TestTerminate_OwnFault(t *testing.T) {
 		{"an opcode without a message", "[connect, send 10, {terminate: 0/2/06}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
 		{"a CRC without an FPDU", "[connect, send 10, {terminate: 2/0/02}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
 		{"a buffer without a Send", "[connect, write 10, {terminate: 1/2/02, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
+		{"a depth that fits", "[connect, send 10, {terminate: 2/0/06, from: server}, close]\nboth: {mpa: {ird: 4, ord: 4}}", "No ORD in the startup is above the IRD", trace.R2I},
+		{"no depth", "[open, start, {terminate: 2/0/06}, end, close]\ntransport: sctp\nboth: {session: {enhanced: false}}", "The startup carries no IRD and ORD", trace.I2R},
+		{"no indication", "[connect, send 100, {terminate: 2/0/07, from: server}, close]", "asks for no ready-to-receive indication", trace.R2I},
+		{"a Request that was accepted", "[connect, send 100, {terminate: 2/0/04, from: server}, close]", "It had accepted the startup frame of the initiator, in frame 5", trace.R2I},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: "+c.script+"\n"))

@@ -22,11 +22,16 @@ func (a *about) rightCause(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caus
 
 // unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
 func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
-	if !t.Quote.Match.Found() || !unservable(t.Code) || t.Quote.Answered > 0 {
+	quoted := t.Quote.Match.Found()
+	if !unservable(t.Code) || t.Quote.Answered > 0 || !quoted && !slices.Contains(rulesOf(caused), misaligned) {
 		return
 	}
 	if t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && slices.Contains(rulesOf(caused), misaligned) {
 		d.Title = "ended by an error: misaligned atomic operation"
+		if !quoted {
+			d.Dir = 1 - dir
+			d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", dir.Sender(), a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
+		}
 		d.Also = append(d.Also, "This Terminate is the one that RFC 7306 section 8.2 has for an atomic operation whose address is no multiple of 8.")
 		d.Advice = fmt.Sprintf("let the %s use addresses that are a multiple of 8 for atomic operations.", (1 - dir).Sender())
 		return
