@@ -85,7 +85,7 @@ func (a *about) answersAll(dir trace.Dir) bool {
 func (a *about) upToTheEnd(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	q := &t.Quote
 	if t.Code.Layer != rdmap.LayerDDP || t.Code.EType != rdmap.ETypeTagged || t.Code.Code != tagWrap || !q.Match.Found() || q.Opcode == rdmap.OpReadResponse ||
-		!q.Header.Tagged || q.Octets <= 0 || q.Header.TO+uint64(q.Octets) != 0 { //nolint:gosec // positive
+		!q.Header.Tagged || q.Octets <= 0 || q.Header.TO+uint64(q.Octets) != 0 {
 		return
 	}
 	d.Text = fmt.Sprintf("The %s wrote up to the end of the address space: %s. The %s refused it with the Terminate %s (frame %d)%s.",
