@@ -338,6 +338,8 @@ type GapEvent struct {
 	Octets int64
 	Chunks int64
 	SSN    uint16
+	// Behind is the frame of the first octets behind them, 0 if there are none.
+	Behind uint64
 	// Reason says in words why it was given up.
 	Reason string
 	// NeverSent says that the numbers were skipped: no TSN is missing for them.

@@ -387,7 +387,7 @@ func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
 	note := c.tcp.Push(side, s)
 	c.tookIn(side, s, &seen, note)
 	if late || note != 0 {
-		c.noteUnusual(side, s, note, late)
+		c.noteUnusual(side, s, note, late, seen.waiting && seen.off < seen.high)
 	}
 	if note&(reassembly.AfterFIN|reassembly.Conflict) != 0 {
 		c.faulty(side, s, note)
@@ -760,7 +760,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	if gap && c.env.Sink != nil {
 		g := &trace.GapEvent{
 			Conn: c.Trace, Dir: c.Dir(side), Frame: c.Trace.LastFrame, Time: c.Trace.LastTime,
-			Octets: p.Len, Reason: p.Reason.String(),
+			Octets: p.Len, Reason: p.Reason.String(), Behind: c.behind(side, p),
 		}
 		if damaged == p.Len {
 			g.Reason = onlyDamaged
@@ -769,6 +769,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 	}
 	if gap {
 		h.gap = true
+		h.unusual.gap()
 		c.hole(side, p, damaged)
 		c.outgoing(side).gap()
 	}

@@ -132,6 +132,15 @@ func (c *Conn) again(side int, s *reassembly.Segment) {
 	}
 }
 
+// behind is the frame of the first octets behind a hole, 0 if there are none.
+func (c *Conn) behind(side int, p *reassembly.Piece) uint64 {
+	c.env.frames = c.tcp.Direction(side).Carriers(c.env.frames[:0], p.Off+p.Len, p.Off+p.Len+1)
+	if len(c.env.frames) == 0 {
+		return 0
+	}
+	return c.env.frames[0]
+}
+
 // hole notes a gap of the capture, of which so many octets stand in packets that were left out.
 func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
 	if p.Reason == reassembly.OverBudget {
@@ -142,11 +151,7 @@ func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
 	if len(k.Holes) >= trace.MaxListed {
 		return
 	}
-	h := trace.Hole{At: p.Off, Octets: p.Len, Damaged: damaged}
-	c.env.frames = c.tcp.Direction(side).Carriers(c.env.frames[:0], p.Off+p.Len, p.Off+p.Len+1)
-	if len(c.env.frames) > 0 {
-		h.Behind = c.env.frames[0]
-	}
+	h := trace.Hole{At: p.Off, Octets: p.Len, Damaged: damaged, Behind: c.behind(side, p)}
 	if u := c.dirs[side].unusual; u != nil {
 		h.FileDamaged = slices.Contains(u.breaks, p.Off)
 	}

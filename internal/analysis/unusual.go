@@ -12,6 +12,8 @@ import (
 type unusual struct {
 	list []unusualFrame
 	to   int64 // the end of the octets that they carried
+	// mixed says that some of them filled holes, or may have.
+	mixed bool
 	// leftOut is what packets carried that were left out.
 	leftOut []leftOut
 	// breaks are where the stream stood when the capture file was damaged.
@@ -43,7 +45,17 @@ func (u *unusual) add(frame uint64, note reassembly.Note) {
 // release forgets all frames if no octet from an offset on was in them.
 func (u *unusual) release(off int64) {
 	if len(u.list) > 0 && off >= u.to {
-		u.list = u.list[:0]
+		u.list, u.mixed = u.list[:0], false
+	}
+}
+
+// gap notes that a hole was given up. What waited behind it came in order, unless something filled another hole meanwhile.
+func (u *unusual) gap() {
+	if u == nil || u.mixed {
+		return
+	}
+	for i := range u.list {
+		u.list[i].note &^= reassembly.OutOfOrder
 	}
 }
 
@@ -79,8 +91,8 @@ func (u *unusual) mark(p *trace.PDU) {
 }
 
 // noteUnusual notes the frame of a segment that came again or out of order. late says that
-// octets behind it had been captured before it.
-func (c *Conn) noteUnusual(side int, s *reassembly.Segment, note reassembly.Note, late bool) {
+// octets were missing; fills, that octets behind it had been captured before it.
+func (c *Conn) noteUnusual(side int, s *reassembly.Segment, note reassembly.Note, late, fills bool) {
 	const again = reassembly.Retransmission | reassembly.OutOfOrder
 	if late && note&(reassembly.KeepAlive|reassembly.Retransmission) == 0 {
 		note |= reassembly.OutOfOrder
@@ -93,6 +105,7 @@ func (c *Conn) noteUnusual(side int, s *reassembly.Segment, note reassembly.Note
 		h.unusual = new(unusual)
 	}
 	u := h.unusual
+	u.mixed = u.mixed || fills
 	for _, f := range s.Fragments {
 		u.add(f, note&again)
 	}

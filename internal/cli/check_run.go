@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -119,6 +120,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	judged := c.Totals.IWARP - c.Totals.Stranded
 	if c.Selected {
 		judged = countable(c.Connections)
+	}
+	if sole && o.lacks(c.Totals.Connections) && len(c.errs) == 0 {
+		judged = math.MaxUint64 // that --conn is wrong is told
 	}
 	if err := o.tooFew(&c.Checked, judged); err != nil {
 		c.errs = append(c.errs, err)

@@ -61,15 +61,18 @@ func LostPackets(t *pipeline.Totals) string {
 	return fmt.Sprintf("The capture says that it lost packets before they were written: %s.", list(parts))
 }
 
+// moreRoom is what to do about packets that the capture lost.
+const moreRoom = "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk."
+
 // lost tells of packets that the capture lost, by its own account. Which ones nobody knows.
 func (w *whole) lost() {
-	if !w.Lost.Any() {
+	if !w.Lost.Any() || w.Frames == 0 { // else see nothing
 		return
 	}
 	w.add(Diagnosis{
 		Kind: Missing, leads: true, Severity: conformance.Note, Title: "packets lost by the capture",
 		Text:   LostPackets(w.Totals) + " What is missing from connections may be among them.",
-		Advice: "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk.",
+		Advice: moreRoom,
 	})
 }
 
@@ -490,6 +493,9 @@ func (w *whole) nothing() {
 		d.Title = "empty"
 		d.Text = "No frame was captured."
 		d.Advice = "see whether this is the interface that carries the traffic ('iwdissect live -D' lists them), whether the capture filter lets it through, and capture for longer. " + offloaded
+	case w.Frames == 0 && w.Lost.Any():
+		d.Title = "empty, packets lost by the capture"
+		d.Text, d.Advice = LostPackets(w.Totals)+" It holds no frames.", moreRoom
 	case w.Frames == 0:
 		d.Title = "empty"
 		d.Text = "The capture holds no frames."

@@ -192,7 +192,7 @@ func TestSummary_Lost(t *testing.T) {
 	} {
 		for _, iwarp := range []uint64{0, 1} {
 			said := ""
-			for _, d := range diagnose.Capture(&pipeline.Totals{IWARP: iwarp, Lost: tt.lost}, new(pipeline.Others)) {
+			for _, d := range diagnose.Capture(&pipeline.Totals{IWARP: iwarp, Frames: 9, Lost: tt.lost}, new(pipeline.Others)) {
 				if d.Kind == diagnose.Missing {
 					said = d.Text
 				}

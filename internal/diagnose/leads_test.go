@@ -19,7 +19,8 @@ func TestLeads(t *testing.T) {
 		{"copies", pipeline.Totals{IWARP: 1, TCP: 100, Copies: 50, FirstCopy: 3}, "packets captured twice"},
 		{"alike", pipeline.Totals{IWARP: 1, TCP: 100, Compared: 100, Alike: 50, ComparedBare: 50, AlikeBare: 25}, "packets perhaps captured twice"},
 		{"acknowledgements alike", pipeline.Totals{IWARP: 1, TCP: 100, Compared: 100, Alike: 40, ComparedBare: 50, AlikeBare: 40}, "reset"},
-		{"lost", pipeline.Totals{IWARP: 1, TCP: 100, Lost: capture.Lost{Interface: 4}}, "packets lost by the capture"},
+		{"lost, and nothing left", pipeline.Totals{Lost: capture.Lost{Interface: 4}}, "reset"}, // one diagnosis says both
+		{"lost", pipeline.Totals{IWARP: 1, Frames: 100, TCP: 100, Lost: capture.Lost{Interface: 4}}, "packets lost by the capture"},
 	} {
 		var s diagnose.Summary
 		s.Add(diagnose.Diagnosis{Kind: diagnose.Reset, Severity: conformance.Error, Title: "reset"})

@@ -41,6 +41,9 @@ const (
 	optSystemDrops    = 7
 
 	statisticsOptions = 20 // where they start
+
+	// unknownCount is what libpcap and Wireshark write where a count is not known.
+	unknownCount = 1<<64 - 1
 )
 
 // statistics reads an Interface Statistics Block: the interface at 8, the time at 12, options. Its
@@ -64,10 +67,11 @@ func (r *Reader) statistics(b []byte) {
 		if r.big {
 			n = bits.ReverseBytes64(n)
 		}
-		switch o.code {
-		case optInterfaceDrops:
+		switch {
+		case n == unknownCount:
+		case o.code == optInterfaceDrops:
 			lost.Interface = n
-		case optSystemDrops:
+		case o.code == optSystemDrops:
 			lost.System = n
 		}
 	}

@@ -39,6 +39,7 @@ func TestReader_Lost(t *testing.T) {
 			section, iface, iface, ngStatistics(order, 0, 1, 2), ngStatistics(order, 0, 3, 5), ngStatistics(order, 1, 10, 0), ngStatistics(order, 2, 100, 100),
 			ngBlock(order, blockStatistics, []byte{0, 0, 0, 0}),
 			section, iface, ngStatistics(order, 0, 1000, 1<<64-3),
+			section, iface, ngStatistics(order, 0, 1<<64-1, 1<<64-1), // not known
 		} {
 			file = append(file, b...)
 		}

@@ -61,6 +61,7 @@ type Follow struct {
 	asked    requests
 	shut     [2]bool // the receive window of the sender is closed
 	octets   int64   // when octets came that completed nothing, the first time since the last entry; 0: they did not
+	bare     int64   // when the last packet came of which nothing was shown
 }
 
 // mostOthers is how many other connections are named.
@@ -219,7 +220,11 @@ func (f *Follow) Gap(g *trace.GapEvent) {
 		f.form.begin(g.Conn)
 	}
 	e := f.event("gap", g.Conn, g.Dir, g.Frame, g.Time)
-	b := append(e.text, "(missing: "...)
+	b := append(e.text, "(missing"...)
+	if g.Behind > 0 && g.Behind < g.Frame {
+		b = appendNumber(b, " before frame ", g.Behind)
+	}
+	b = append(b, ": "...)
 	if g.Conn.Transport == trace.SCTP {
 		b = appendInt(b, g.Chunks)
 		b = appendNumber(b, " DDP-SSNs from ", uint64(g.SSN))
@@ -287,6 +292,7 @@ func (f *Follow) show(e *spoken) {
 	}
 	e.octets = f.octets
 	f.octets = 0
+	e.bare = f.bare
 	e.settle(f)
 	f.form.entry(e)
 }

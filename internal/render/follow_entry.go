@@ -66,6 +66,8 @@ type spoken struct {
 	// octets is when octets came before it that completed nothing, 0 if they did not; pause is
 	// how long nothing was shown.
 	octets, pause int64
+	// bare is when the last packet came before it of which nothing was shown, such as an acknowledgement or a probe.
+	bare int64
 }
 
 // mostRules bounds the findings that are shown of an entry.

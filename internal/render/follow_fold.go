@@ -237,6 +237,8 @@ func (d *folder) put(e *spoken) {
 		what := "nothing"
 		if e.octets != 0 && e.octets < e.began {
 			what = "without a message"
+		} else if e.bare < e.began && e.bare-(e.began-e.pause) >= e.pause/4 {
+			what = "nothing but packets without data"
 		}
 		d.to.still(diagnose.Duration(e.pause) + " " + what)
 	}

@@ -19,6 +19,8 @@ func (f *Follow) Frame(fr *pipeline.Frame) {
 		f.flush()
 	} else if !spoke && f.octets == 0 && fr.Packet.PayloadLen > 1 && fr.Packet.Proto == packet.ProtoTCP {
 		f.octets = fr.Time
+	} else if !spoke {
+		f.bare = fr.Time
 	}
 }
 
