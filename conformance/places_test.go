@@ -167,7 +167,7 @@ func TestPlaces_PrivateData(t *testing.T) {
 				was, is := binary.BigEndian.Uint16(b[at+18:]), uint16(c.high)<<8|uint16(c.length)
 				v := uint32(^binary.BigEndian.Uint16(b[sum:])) + uint32(^was) + uint32(is)
 				v = v&0xffff + v>>16
-				binary.BigEndian.PutUint16(b[sum:], ^uint16(v+v>>16)) //nolint:gosec // folded
+				binary.BigEndian.PutUint16(b[sum:], ^uint16(v+v>>16))
 				binary.BigEndian.PutUint16(b[at+18:], is)
 			}
 		}

@@ -73,7 +73,7 @@ func fills(lone, gap *Diagnosis) bool {
 	}
 	h, differ := f.Faults().Holes[0], 0
 	for i := range c.Side {
-		a, b := c.Side[gap.Dir^trace.Dir(i)].Addr, x.Side[lone.Dir^trace.Dir(i)].Addr //nolint:gosec // 0 or 1
+		a, b := c.Side[gap.Dir^trace.Dir(i)].Addr, x.Side[lone.Dir^trace.Dir(i)].Addr
 		if a.Addr() != b.Addr() {
 			differ++
 		}

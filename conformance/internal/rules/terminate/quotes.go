@@ -111,7 +111,14 @@ func judgeQuotedHeader(r *rules.Report, t *model.Terminate) {
 		r.On(t, "TO and length of the quoted segment do not wrap", fmt.Sprintf("TO %#x", h.TO), "a segment beyond 2^64")
 	case (h.Tagged && k.EType == 1 && k.Code == 4 || !h.Tagged && k.EType == 2 && k.Code == 6) && r.Version(h.DV) && t.DDP.DV == h.DV:
 		r.On(t, "the quoted segment has the DDP version of the stream", fmt.Sprintf("DV %d", h.DV), "another version")
-	case h.Tagged || k.EType != 2:
+	case !h.Tagged && k.EType == 2:
+		judgeQuotedQueue(r, t)
+	}
+}
+
+// judgeQuotedQueue judges whether an error about an untagged buffer fits the header that is quoted.
+func judgeQuotedQueue(r *rules.Report, t *model.Terminate) {
+	switch h, k := t.Header, t.Code; {
 	case k.Code == 1 && (h.QN == 0 || h.QN == 2):
 		r.On(t, "the quoted queue always exists", fmt.Sprintf("QN %d", h.QN), "a queue that does not exist")
 	case k.Code == 1 && h.QN == 3 && t.Op == model.OpAtomicResponse && t.AskedAtomics():
