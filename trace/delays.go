@@ -41,6 +41,9 @@ type Delays struct {
 	StepBackFrame uint64
 	// Lead is by how much the other side acknowledged octets of the direction before they were captured.
 	Lead Lead
+	// SYNs counts the SYNs that were sent again to open the connection, the last in the frame LastSYN, SYNWait nanoseconds behind the first.
+	SYNs, LastSYN uint64
+	SYNWait       int64
 }
 
 // Lead is the longest time from an acknowledgement to what it acknowledges, which was captured later, if most

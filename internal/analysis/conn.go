@@ -373,6 +373,9 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 
 // begins notes a SYN.
 func (c *Conn) begins(side int, s *reassembly.Segment, fl *trace.Flow) {
+	if s.Flags&reassembly.FlagACK == 0 && fl.Started {
+		c.opensAgain(fl, s)
+	}
 	c.Trace.SYN, fl.Started, fl.SYN, fl.MSS = true, true, !s.OptionsCut, s.MSS
 	fl.Opens, c.work.scale[side] = s.Flags&reassembly.FlagACK == 0, s.Scale
 	if h := c.tcp.Direction(1 - side); !fl.Opens && (!h.Started() || h.Base() == s.Ack) {

@@ -70,6 +70,17 @@ func (c *Conn) handshake(side int, s *reassembly.Segment) {
 	}
 }
 
+// opensAgain notes that a side sends its SYN again. One that comes sooner than a timer runs out is a copy.
+func (c *Conn) opensAgain(fl *trace.Flow, s *reassembly.Segment) {
+	wait := s.Time - c.Trace.FirstTime
+	if c.Trace.FirstTime == 0 || s.Time == 0 || wait < minStall {
+		return
+	}
+	d := fl.Delayed()
+	d.SYNs++
+	d.LastSYN, d.SYNWait = s.Frame, wait
+}
+
 // tookIn notes what a packet was, after it was taken in.
 func (c *Conn) tookIn(side int, s *reassembly.Segment, a *arrival, note reassembly.Note) {
 	w := c.work

@@ -40,8 +40,24 @@ func losses(a *about) {
 			a.lost(trace.Dir(d), h)
 			a.late(trace.Dir(d), h)
 			a.shut(trace.Dir(d), h)
+			a.opened(trace.Dir(d), h)
 		}
 	}
+}
+
+// opened tells of SYNs that were sent again.
+func (a *about) opened(d trace.Dir, h *trace.Delays) {
+	if h.SYNs == 0 || !a.Flow[d].SYNAnswered {
+		return
+	}
+	me, other := d.Sender(), (1 - d).Sender()
+	a.add(Diagnosis{
+		Kind: Lossy, Severity: conformance.Note, Dir: d, HasDir: true, Frames: []uint64{h.LastSYN}, same: "SYN",
+		Title: "SYN sent again",
+		Text: fmt.Sprintf("The %s sent its SYN %s, last in frame %d, %s after the first: so much longer it took to connect. The ones before, or the answers to them, "+
+			"were lost, or the %s did not answer them.", me, repeats(h.SYNs+1), h.LastSYN, duration(h.SYNWait), other),
+		Advice: fmt.Sprintf("look for lost packets between the sides, and whether the queue of the %s for new connections was full.", other),
+	})
 }
 
 // lossCounts are the packets of a direction that were lost and sent again: behind the capture
