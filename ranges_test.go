@@ -605,8 +605,11 @@ func TestTotals_Complete(t *testing.T) {
 		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
 		"Emptied": "those of Cut that bring nothing", "Headless": "those of Cut without a whole header",
 		"FirstCopy": "the frame of one of Copies",
-		"Lost":      "LostByInterface and LostBySystem",
-		"IP":        "FragmentsLost; the rest is about how fragments were put together",
+		"Compared":  "whether packets seem to be Copies", "Alike": "whether packets seem to be Copies",
+		"ComparedBare": "whether packets seem to be Copies", "AlikeBare": "whether packets seem to be Copies",
+		"Stranded": "those of IWARP that are a damaged packet, as their records say", "SumsRight": "what records say of connections",
+		"Lost": "LostByInterface and LostBySystem",
+		"IP":   "FragmentsLost; the rest is about how fragments were put together",
 	}
 	public := reflect.TypeFor[iwdissect.Totals]()
 	for f := range reflect.TypeFor[pipeline.Totals]().Fields() {

@@ -55,7 +55,9 @@ func play(fs []capture.Frame, opt pipeline.Options, eager bool) (out []string) {
 	for _, c := range run.Finish().Collect() {
 		out = append(out, written(c))
 	}
-	return append(append(out, s.frames...), fmt.Sprintf("%+v %+v", run.Totals(), *run.Others()))
+	t := run.Totals()
+	t.Compared, t.Alike, t.ComparedBare, t.AlikeBare = 0, 0, 0, 0 // packets are compared once there is a connection
+	return append(append(out, s.frames...), fmt.Sprintf("%+v %+v", t, *run.Others()))
 }
 
 // withOptions is a SYN with other options, and sometimes without a window.
