@@ -31,6 +31,7 @@ type passed struct {
 	by   uint64 // the side of the connection that sent it
 	hop  hop
 	id   uint16
+	next uint16 // in seen, plus 1, of the one before in the same place
 }
 
 // hop is where a packet was captured, as far as its frame tells.
@@ -44,6 +45,8 @@ const (
 	// maxPassed is how many packets are remembered in a part.
 	maxPassed = 1 << 12
 	places    = 4 * maxPassed
+	// maxChain bounds how many packets of one place are looked at.
+	maxChain = 16
 	// tapsWeight is what they take in memory.
 	tapsWeight = 48*maxPassed + 2*places
 	// watch is for how many frames, firstPause how many follow in which nothing is remembered if
@@ -104,14 +107,13 @@ func (t *taps) copied(f *capture.Frame, p *packet.Packet, sum *Totals) bool {
 		return false
 	}
 	alike := false
-	if at := t.place[x.sum%places]; at > 0 {
-		o := &t.seen[at-1]
+	if o := t.find(x.sum); o != nil {
 		if t.copyOf(&x, o) {
 			t.until, t.pause = f.Number+watch, 0
 			t.from = t.until
 			return true
 		}
-		alike = o.sum == x.sum && o.by == x.by && max(x.time-o.time, o.time-x.time) <= apartAtMost
+		alike = o.by == x.by && max(x.time-o.time, o.time-x.time) <= apartAtMost
 	}
 	sum.compared(p.PayloadLen == 0, alike)
 	t.add(x)
@@ -141,9 +143,28 @@ func (t *Totals) compared(bare, alike bool) {
 	}
 }
 
+// find returns the last packet that had a sum. Others may have taken the places of those that it looks at in the ring, so that what
+// follows them is of no place in particular, and yet is compared.
+func (t *taps) find(sum uint64) *passed {
+	at := t.place[sum%places]
+	for range maxChain {
+		if at == 0 {
+			return nil
+		}
+		o := &t.seen[at-1]
+		if o.sum == sum {
+			return o
+		}
+		at = o.next
+	}
+	return nil
+}
+
 func (t *taps) add(x passed) {
+	place := &t.place[x.sum%places]
+	x.next = *place
 	t.seen[t.at] = x
-	t.place[x.sum%places] = uint16(t.at) + 1 //nolint:gosec // at most maxPassed
+	*place = uint16(t.at) + 1 //nolint:gosec // at most maxPassed
 	t.at = (t.at + 1) % maxPassed
 }
 
