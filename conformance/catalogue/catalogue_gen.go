@@ -5878,7 +5878,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "TSNs of sent DATA chunks are sequential from the initial TSN; fragments of a message strictly so.",
 		Matters:    "A TSN that is left out is waited for, and one that is repeated is dropped as a duplicate: either way user messages are lost or stall.",
-		Check:      "Unwrapped TSN set per direction. Holes never filled and never acknowledged: tool gap event, no finding. Fragments of one message (B..E) whose TSNs are not consecutive: fire. Needs: G-CONTIG.",
+		Check:      "Unwrapped TSN set per direction. Holes never filled and never acknowledged: tool gap event, no finding. Fragments of one message (B..E) whose TSNs are not consecutive: fire; so does a fragment without B right behind the end of a message, or as the first TSN. Needs: G-CONTIG.",
 		Example:    "TSN 10 (B), TSN 12 (E).",
 		Observable: "yes",
 		Kind:       KindCheck,
