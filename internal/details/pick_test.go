@@ -32,7 +32,7 @@ func TestPick_Tshark(t *testing.T) {
 	n := 0
 	for i, path := range files {
 		name := filepath.Base(path)
-		if i%tracetest.Count(29, 8, 1) > 0 {
+		if i%tracetest.Count(29, 16, 1) > 0 {
 			continue
 		}
 		p := picks[n%len(picks)]

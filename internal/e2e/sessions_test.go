@@ -163,14 +163,14 @@ func functionsOf(t *testing.T, what string, r *tracerun.Result, conn uint64, d t
 
 // TestSessions: each pattern in each variant is dissected as what it is; of a
 // capture that starts late all that is there, and nothing that is not. The plain
-// run takes every fifth variant of a pattern, each pattern another fifth.
+// run takes every fifth variant of a pattern, each pattern another fifth, and a campaign every second.
 func TestSessions(t *testing.T) {
 	for i := range patterns {
 		p := &patterns[i]
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			for n, v := range variants() {
-				if (n+i)%5 > 0 && !tracetest.Campaign() {
+				if (n+i)%tracetest.Count(5, 2, 1) > 0 {
 					continue
 				}
 				what := fmt.Sprintf("%s, %+v", p.name, v)

@@ -112,7 +112,7 @@ func TestShard_Union(t *testing.T) {
 	always := []string{"cmtime-20conn", "initiator-cases", "multihomed", "failover", "ip-fragments"}
 	for i, file := range tracetest.Captures(t, "../..") {
 		named := slices.ContainsFunc(always, func(part string) bool { return strings.Contains(file, part) })
-		if tracetest.Campaign() || i%32 == 0 || named {
+		if named || i%tracetest.Count(32, 4, 1) == 0 {
 			united(t, file, 3)
 		}
 	}
