@@ -3,7 +3,6 @@ package analysis_test
 import (
 	"testing"
 
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
@@ -23,13 +22,7 @@ func (a *ahead) Gap(g *trace.GapEvent) { a.behind = g.Behind }
 
 // TestOutOfOrder: what comes behind a gap of the capture is in order. What waits for a packet that comes late is not.
 func TestOutOfOrder(t *testing.T) {
-	d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-	d.Request()
-	d.Reply()
-	for range 12 {
-		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		d.Break()
-	}
+	d := tracetest.Sends(12)
 	c := tracetest.TCP{AckEvery: 100}
 	c.Handshake()
 	c.Play(d)

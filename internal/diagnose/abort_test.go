@@ -1,16 +1,13 @@
 package diagnose_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
-	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/sctp"
-	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -38,15 +35,7 @@ func TestAbort_Causes(t *testing.T) {
 		{[]sctp.Param{{Type: 12, Value: []byte("bye")}}, "The ABORT gives the cause User-Initiated Abort (12)."},
 		{[]sctp.Param{{Type: 4}, {Type: 0x999}}, "The ABORT gives the causes Out of Resource (4) and unknown cause (2457)."},
 	} {
-		s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntransport: sctp\ntimeline: [connect, write 3000, server reset]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if _, err := synth.Run(&b, s.Script(false)); err != nil {
-			t.Fatal(err)
-		}
-		fs, err := tracetest.ReadFile(b.Bytes())
+		fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, write 3000, server reset]\n", false))
 		if err != nil {
 			t.Fatal(err)
 		}

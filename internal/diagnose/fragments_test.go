@@ -9,25 +9,15 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
-	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/sctp"
-	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // inFragments writes a session in which the second Send is in three fragments.
 func inFragments(t *testing.T, behind string) []capture.Frame {
 	t.Helper()
-	s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntransport: sctp\nboth: {sctp: {bundle: false}}\n"+
-		"timeline: [connect, send 40, send 41, wait 1ms, "+behind+"close]\nfaults: [{at: send2, split: 25}, {by: server, ignores: errors}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if _, err := synth.Run(&b, s.Script(false)); err != nil {
-		t.Fatal(err)
-	}
-	fs, err := tracetest.ReadFile(b.Bytes())
+	fs, err := tracetest.ReadFile(generate(t, "transport: sctp\nboth: {sctp: {bundle: false}}\n"+
+		"timeline: [connect, send 40, send 41, wait 1ms, "+behind+"close]\nfaults: [{at: send2, split: 25}, {by: server, ignores: errors}]\n", false))
 	if err != nil {
 		t.Fatal(err)
 	}

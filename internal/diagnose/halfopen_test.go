@@ -9,17 +9,19 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
+// greeting is a dialog in which each side sends a message.
+func greeting() *tracetest.Dialog {
+	d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
+	d.Request()
+	d.Reply()
+	d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+	d.Message(tracetest.Server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+	return d
+}
+
 // TestHalfOpen: a client restarts and opens another connection on the same ports, and the server still has the old one.
 func TestHalfOpen(t *testing.T) {
 	const client, server = tracetest.Client, tracetest.Server
-	dialog := func() *tracetest.Dialog {
-		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-		d.Request()
-		d.Reply()
-		d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		d.Message(server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		return d
-	}
 	var b strings.Builder
 	for _, tt := range []struct {
 		name              string
@@ -33,7 +35,7 @@ func TestHalfOpen(t *testing.T) {
 	} {
 		var old, next tracetest.TCP
 		old.Handshake()
-		old.Play(dialog())
+		old.Play(greeting())
 		if old.Ack(client); tt.closes {
 			old.Close()
 		}
@@ -48,7 +50,7 @@ func TestHalfOpen(t *testing.T) {
 		next.Handshake()
 		syn := next.Packets[0]
 		if next.Wait(1e9); tt.goesOn {
-			next.Play(dialog())
+			next.Play(greeting())
 			next.Close()
 		} else {
 			next.Packets = next.Packets[:1]
@@ -69,14 +71,6 @@ func TestHalfOpen(t *testing.T) {
 // TestRival: a SYN with another number while a connection is open. Only what follows it shows whether it opened another one.
 func TestRival(t *testing.T) {
 	const client, server = tracetest.Client, tracetest.Server
-	dialog := func() *tracetest.Dialog {
-		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-		d.Request()
-		d.Reply()
-		d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		d.Message(server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		return d
-	}
 	var b strings.Builder
 	for _, tt := range []struct {
 		name             string
@@ -95,7 +89,7 @@ func TestRival(t *testing.T) {
 	} {
 		var old, next tracetest.TCP
 		old.Handshake()
-		old.Play(dialog())
+		old.Play(greeting())
 		old.Ack(client)
 		n := len(old.Packets)
 		if old.Wait(1e9); tt.challenge {
@@ -105,7 +99,7 @@ func TestRival(t *testing.T) {
 			old.RST(client)
 		}
 		if tt.goes {
-			d := dialog()
+			d := greeting()
 			d.Turns = d.Turns[:0]
 			d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
 			old.Play(d)
@@ -117,7 +111,7 @@ func TestRival(t *testing.T) {
 		next.Wait(tracetest.Start + 1e9)
 		next.Handshake()
 		next.Wait(1e9)
-		next.Play(dialog())
+		next.Play(greeting())
 		next.Close()
 		former := tracetest.Net{ISN: [2]uint32{1000, 2000}}.Frames(old.Packets)
 		again := tracetest.Net{ISN: [2]uint32{7_000_000, 9_000_000}}.Frames(next.Packets)

@@ -47,13 +47,7 @@ func TestStranded(t *testing.T) {
 
 // TestStrandedFits: a packet with a damaged port fills the gap that it left in its connection, which lost nothing else.
 func TestStrandedFits(t *testing.T) {
-	d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-	d.Request()
-	d.Reply()
-	for range 8 {
-		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-		d.Break()
-	}
+	d := tracetest.Sends(8)
 	c := tracetest.TCP{AckEvery: 1}
 	c.Handshake()
 	c.Play(d)

@@ -12,13 +12,7 @@ import (
 // FPDU. One that is cut behind its first octet while the window is open is.
 func TestWindowProbe(t *testing.T) {
 	for _, shut := range []bool{true, false} {
-		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-		d.Request()
-		d.Reply()
-		for range 30 {
-			d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-			d.Break()
-		}
+		d := tracetest.Sends(30)
 		c := tracetest.TCP{AckEvery: 1}
 		c.Handshake()
 		c.Play(d)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -49,13 +48,7 @@ func TestCopies(t *testing.T) {
 		{"sent again as it was, late", false, rising, same, 250e6, false},
 		{"IPv6", true, nil, same, 3000, false},
 	} {
-		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
-		d.Request()
-		d.Reply()
-		for range 100 {
-			d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
-			d.Break()
-		}
+		d := tracetest.Sends(100)
 		c := tracetest.TCP{Step: 10_000}
 		c.Handshake()
 		c.Play(d)

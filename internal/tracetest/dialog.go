@@ -234,3 +234,15 @@ func (d *Dialog) Want(side int) []string {
 	}
 	return out
 }
+
+// Sends is a dialog in which the client, behind the startup, sends n messages with CRCs, each in a packet of its own.
+func Sends(n int) *Dialog {
+	d := NewDialog(Setup{Rev: 2, CRC: true})
+	d.Request()
+	d.Reply()
+	for range n {
+		d.Message(Client, rdmap.OpSend, Octets(1, 400), 1000)
+		d.Break()
+	}
+	return d
+}
