@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -121,11 +120,10 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if c.Selected {
 		judged = countable(c.Connections)
 	}
-	if sole && o.lacks(c.Totals.Connections) && len(c.errs) == 0 {
-		judged = math.MaxUint64 // that --conn is wrong is told
-	}
-	if err := o.tooFew(&c.Checked, judged); err != nil {
-		c.errs = append(c.errs, err)
+	if !sole || !o.lacks(c.Totals.Connections) || len(c.errs) > 0 { // else it is told that --conn is wrong
+		if err := o.tooFew(&c.Checked, judged); err != nil {
+			c.errs = append(c.errs, err)
+		}
 	}
 	for _, p := range j.parts {
 		if c.Selected {

@@ -141,10 +141,10 @@ func (s *Summary) findings(w io.Writer) error {
 	}}).write(w, s.Width); err != nil {
 		return err
 	}
-	if n := len(f.rows) - len(shown); n > 0 {
-		errors := 0
-		for i := range f.rows[len(shown):] {
-			if f.rows[len(shown)+i].first.Severity == conformance.Error {
+	if hidden := f.rows[len(shown):]; len(hidden) > 0 {
+		n, errors := len(hidden), 0
+		for i := range hidden {
+			if hidden[i].first.Severity == conformance.Error {
 				errors++
 			}
 		}
