@@ -74,11 +74,12 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 	case !c.closed:
 		x.ends = true
 		w.reset = &x
-	case w.reset != nil && w.reset.side != side:
-		if w.reset.ends && w.counter == nil && !x.far && x.at+closeNumber >= h.Acked() {
+	case w.reset == nil || !w.reset.ends:
+	case w.reset.side != side:
+		if w.counter == nil && !x.far && x.at+closeNumber >= h.Acked() {
 			w.counter = &x
 		}
-	case w.reset != nil && w.reset.side == side && w.reset.ends: // whatever shows that both had no effect
+	default: // whatever shows that both had no effect
 		r := w.reset
 		r.at, r.high, r.other, r.time = max(r.at, x.at), x.high, x.other, x.time
 		if r.far, r.inexact = x.far, x.inexact; !r.inexact {

@@ -64,6 +64,12 @@ func LostPackets(t *pipeline.Totals) string {
 // moreRoom is what to do about packets that the capture lost.
 const moreRoom = "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk."
 
+// badLink is what to do about packets that were damaged on their way, tapOnce about those that were captured twice.
+const (
+	badLink = "look for a bad cable, port or adapter between the sender and the capture point."
+	tapOnce = "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet."
+)
+
 // lost tells of packets that the capture lost, by its own account. Which ones nobody knows.
 func (w *whole) lost() {
 	if !w.Lost.Any() || w.Frames == 0 { // else see nothing
@@ -90,7 +96,7 @@ func (w *whole) copies() {
 		Text: fmt.Sprintf("%s of %s are copies of others, the first in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
 			"or where it came into a switch and where it left it. Copies count as no retransmissions, and connections do not count them.",
 			Number(w.Copies), Counted(w.TCP, "TCP packet", "TCP packets"), w.FirstCopy),
-		Advice: "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet.",
+		Advice: tapOnce,
 	})
 }
 
@@ -114,7 +120,7 @@ func (w *whole) alike() {
 		Text: fmt.Sprintf("Most packets seem to be captured twice: of %s TCP packets that were compared %s are the same as another one shortly before, also "+
 			"acknowledgements without data, which nobody repeats so often. Nothing proves it of a single one, as they have no IP identification of their own. So they "+
 			"count as sent again: what is said of lost packets, of retransmissions and of stalls may be wrong.", Number(w.Compared), Number(w.Alike)),
-		Advice: "capture at one place, or only one direction of each mirrored port; editcap -d removes copies that are the same octet for octet.",
+		Advice: tapOnce,
 	})
 }
 
@@ -184,7 +190,7 @@ func (w *whole) spoilt() {
 	w.add(Diagnosis{
 		Kind: Damaged, Severity: conformance.Note, Frames: frames, Title: "damaged SYN",
 		Text:   which + " addresses and ports may be wrong. It says nothing about a server.",
-		Advice: "look for a bad cable, port or adapter between the sender and the capture point.",
+		Advice: badLink,
 	})
 }
 

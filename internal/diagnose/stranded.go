@@ -19,7 +19,7 @@ func (a *about) stranded() bool {
 		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: strandedOne,
 		Text: fmt.Sprintf("The packet in frame %d has a wrong TCP checksum, and no other packet has its addresses and ports. They may be what was damaged on its "+
 			"way, so that it belongs to another connection.", a.FirstFrame),
-		Advice: "look for a bad cable, port or adapter between the sender and the capture point.",
+		Advice: badLink,
 	})
 	brokenRules(a)
 	return true
