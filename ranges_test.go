@@ -607,7 +607,7 @@ func TestTotals_Complete(t *testing.T) {
 		"FirstCopy": "the frame of one of Copies",
 		"Compared":  "whether packets seem to be Copies", "Alike": "whether packets seem to be Copies",
 		"ComparedBare": "whether packets seem to be Copies", "AlikeBare": "whether packets seem to be Copies",
-		"Stranded": "those of IWARP that are a damaged packet, as their records say", "SumsRight": "what records say of connections",
+		"LoneDamaged": "those of IWARP that are a damaged packet, as their records say", "SumsRight": "what records say of connections",
 		"Lost": "LostByInterface and LostBySystem",
 		"IP":   "FragmentsLost; the rest is about how fragments were put together",
 	}

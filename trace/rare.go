@@ -55,8 +55,8 @@ type Rare struct {
 	// verified; it is set while none is right, and at the end of the connection. SumsUnfilled counts those
 	// whose field was not filled in yet.
 	SumsWrong, SumsUnfilled uint32
-	// Strays are the first resets of the direction that had no effect, or that its sender contradicts (over TCP).
-	Strays []Stray
+	// DoubtfulResets are the first resets of the direction that had no effect, or that its sender contradicts (over TCP).
+	DoubtfulResets []DoubtfulReset
 	// Held are the delays of the direction, nil while there are none; see [Flow.Delays].
 	Held *Delays
 	// Wrong are its faults, nil while there are none; see [Flow.Faults].
@@ -69,7 +69,7 @@ func (r *Rare) clone() *Rare {
 		return nil
 	}
 	own.Held, own.Wrong = copied(r.Held), copied(r.Wrong)
-	own.Strays = slices.Clone(r.Strays)
+	own.DoubtfulResets = slices.Clone(r.DoubtfulResets)
 	if k := own.Wrong; k != nil {
 		k.Differing, k.BadCRCs, k.Holes = slices.Clone(k.Differing), slices.Clone(k.BadCRCs), slices.Clone(k.Holes)
 		for i := range k.BadCRCs {

@@ -22,8 +22,8 @@ func (c *Conn) Held() bool {
 	return c.Open() && c.tcp.Direction(0).Started() && c.tcp.Direction(1).Started()
 }
 
-// Contested notes a SYN with another number, while both sides have the connection.
-func (c *Conn) Contested(side int, s *reassembly.Segment) {
+// SYNPending notes a SYN with another number, while both sides have the connection.
+func (c *Conn) SYNPending(side int, s *reassembly.Segment) {
 	k := c.halfOpen()
 	*k = trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answer: k.Answer, Reset: k.Reset}
 }

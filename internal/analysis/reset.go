@@ -11,8 +11,8 @@ import (
 // it with an acknowledgement only (RFC 5961 section 3.2), and the connection goes on. Or it came from
 // somebody else, and then its sender goes on. What both send behind it shows that.
 type reset struct {
-	side  int
-	stray trace.Stray
+	side   int
+	record trace.DoubtfulReset
 	// at is its number in its direction; high and other are where the octets end that were captured
 	// before it in its direction, and in the other one.
 	at, high, other int64
@@ -48,19 +48,19 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 	t, w, h := c.Trace, c.work, c.tcp.Direction(side)
 	fl := &t.Flow[c.Dir(side)]
 	x := reset{
-		side: side, stray: trace.Stray{Frame: s.Frame}, at: h.Offset(s.Seq), high: h.High(), other: c.tcp.Direction(1 - side).High(), time: s.Time,
+		side: side, record: trace.DoubtfulReset{Frame: s.Frame}, at: h.Offset(s.Seq), high: h.High(), other: c.tcp.Direction(1 - side).High(), time: s.Time,
 		before: ending{t.Ending, t.EndedBy, t.EndFrame},
 	}
 	// Behind its FIN a side may answer what still comes with numbers of the past.
 	follow := h.Started() && fl.FIN == nil
 	x.far, x.inexact = x.at > max(x.high, h.Acked())+c.reach(1-side), x.at != max(x.high, h.Acked())
 	if follow && !c.closed && (x.at+closeNumber < h.Acked() || x.at > max(x.high, h.Acked())+maxWindow) {
-		x.stray.Outside = true
+		x.record.Outside = true
 		c.tcp.Revive(side)
 		if w.reset == nil || !w.reset.ends {
 			w.reset = &x
 		}
-		c.strays(&x)
+		c.keepDoubtful(&x)
 		return
 	}
 	if fl.RST == nil {
@@ -83,9 +83,9 @@ func (c *Conn) resets(side int, s *reassembly.Segment, act *trace.Closing) {
 		r := w.reset
 		r.at, r.high, r.other, r.time = max(r.at, x.at), x.high, x.other, x.time
 		if r.far, r.inexact = x.far, x.inexact; !r.inexact {
-			r.stray.Challenge = 0 // the answer to that may be the reset with the right number
+			r.record.Challenge = 0 // the answer to that may be the reset with the right number
 		}
-		r.stray.More++
+		r.record.More++
 	}
 	if !c.closed {
 		c.stops(s, trace.StallReset)
@@ -116,35 +116,35 @@ func (c *Conn) behindReset(side int, s *reassembly.Segment) {
 	h := c.tcp.Direction(r.side)
 	acked := h.Offset(s.Ack)
 	r.heard = r.heard || acked > r.high
-	if r.inexact && r.stray.Challenge == 0 && s.Len == 0 && s.Flags == reassembly.FlagACK && !s.SACK && acked == r.high {
-		r.stray.Challenge = s.Frame
+	if r.inexact && r.record.Challenge == 0 && s.Len == 0 && s.Flags == reassembly.FlagACK && !s.SACK && acked == r.high {
+		r.record.Challenge = s.Frame
 	}
-	if acked > r.at+closeNumber || r.stray.On > 0 && acked > r.high {
+	if acked > r.at+closeNumber || r.record.On > 0 && acked > r.high {
 		c.passes(r, s.Frame)
 	}
 }
 
 // behindOwn looks at a packet of the side that sent a RST before.
 func (c *Conn) behindOwn(r *reset, s *reassembly.Segment) {
-	if r.stray.On > 0 || !c.goesOn(r, s) {
+	if r.record.On > 0 || !c.goesOn(r, s) {
 		return
 	}
-	r.stray.On = s.Frame
-	c.strays(r)
+	r.record.On = s.Frame
+	c.keepDoubtful(r)
 	switch {
 	case !r.ends || c.work.counter != nil:
 	case r.far:
-		r.stray.Outside = true
+		r.record.Outside = true
 		c.revive(r)
-	case r.stray.Challenge > 0:
-		c.passes(r, r.stray.Challenge)
+	case r.record.Challenge > 0:
+		c.passes(r, r.record.Challenge)
 	}
 }
 
 // passes notes that a RST had no effect, as a packet of the other side shows.
 func (c *Conn) passes(r *reset, frame uint64) {
-	if r.stray.Passed = frame; r.far {
-		r.stray.Outside = true
+	if r.record.Passed = frame; r.far {
+		r.record.Outside = true
 	}
 	c.revive(r)
 }
@@ -182,19 +182,19 @@ func (c *Conn) goesOn(r *reset, s *reassembly.Segment) bool {
 	return end > r.at || r.far || r.heard || s.Time-r.time >= outOfOrder
 }
 
-// strays puts a RST into the record of its direction, or what is known of it by now.
-func (c *Conn) strays(r *reset) {
+// keepDoubtful puts a RST into the record of its direction, or what is known of it by now.
+func (c *Conn) keepDoubtful(r *reset) {
 	k := c.Trace.Flow[c.Dir(r.side)].Rarely()
-	n := len(k.Strays)
+	n := len(k.DoubtfulResets)
 	switch {
 	case r.listed:
-		if last := &k.Strays[n-1]; last.Frame == r.stray.Frame {
-			*last = r.stray
+		if last := &k.DoubtfulResets[n-1]; last.Frame == r.record.Frame {
+			*last = r.record
 		}
-	case n < trace.MaxStrays:
-		k.Strays, r.listed = append(k.Strays, r.stray), true
+	case n < trace.MaxDoubtfulResets:
+		k.DoubtfulResets, r.listed = append(k.DoubtfulResets, r.record), true
 	default:
-		k.Strays[n-1].More++
+		k.DoubtfulResets[n-1].More++
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *Conn) revive(r *reset) {
 	t.Flow[c.Dir(r.side)].RST = nil
 	c.closed, c.told = c.dirs[0].fin && c.dirs[1].fin, false
 	c.tcp.Revive(r.side)
-	c.strays(r)
+	c.keepDoubtful(r)
 	c.work.reset, c.work.counter = nil, nil
 }
 

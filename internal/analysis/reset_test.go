@@ -46,7 +46,7 @@ func TestReset_EndBehindIt(t *testing.T) {
 		tt.closes(&c)
 		r := tracerun.Run(t, pipeline.Options{}, tracetest.Net{}.Frames(c.Packets))
 		got := r.Conns[0]
-		if s := got.Flow[trace.R2I].Rare().Strays; len(s) != 1 || got.Ending != tt.ending || got.Ending != trace.Open && got.EndedBy != tt.endedBy {
+		if s := got.Flow[trace.R2I].Rare().DoubtfulResets; len(s) != 1 || got.Ending != tt.ending || got.Ending != trace.Open && got.EndedBy != tt.endedBy {
 			t.Errorf("%s: %v by %v, resets %+v", tt.name, got.Ending, got.EndedBy, s)
 		}
 	}

@@ -26,7 +26,7 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 	if judged >= uint64(o.least) || c.Failure != "" { //nolint:gosec // not negative
 		return nil
 	}
-	there := c.Totals.IWARP - c.Totals.Stranded
+	there := c.Totals.IWARP - c.Totals.LoneDamaged
 	var has, try string
 	switch {
 	case c.Totals.Frames == 0 && c.Live:
@@ -43,7 +43,7 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 		has = diagnose.Counted(there, "iWARP connection", "iWARP connections") + " in " + countFrames(&c.Totals)
 		try = "capture for longer; 'iwdissect analyze' says what the capture holds"
 	}
-	if n := c.Totals.Stranded; n > 0 {
+	if n := c.Totals.LoneDamaged; n > 0 {
 		has += fmt.Sprintf(" (and %s by themselves, which do not count)", diagnose.Counted(n, "damaged packet", "damaged packets"))
 	}
 	c.TooFew = fmt.Sprintf("%s; --min-connections asks for %d: %s", has, o.least, try)
@@ -57,7 +57,7 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 // countable is how many connections there are that are more than a damaged packet.
 func countable(all *ended.List) (n uint64) {
 	for c := range all.Each() {
-		if _, ok := c.Stranded(); !ok {
+		if _, ok := c.LoneDamaged(); !ok {
 			n++
 		}
 	}

@@ -213,7 +213,7 @@ func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
 
 func (v *checkView) ended(cs []*trace.Connection) {
 	for _, t := range cs {
-		if _, lone := t.Stranded(); !lone {
+		if _, lone := t.LoneDamaged(); !lone {
 			v.judged++
 		}
 	}

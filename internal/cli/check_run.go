@@ -116,7 +116,7 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.placed(j.unit) {
 		c.Places = o.places(j.files[0], c.Findings)
 	}
-	judged := c.Totals.IWARP - c.Totals.Stranded
+	judged := c.Totals.IWARP - c.Totals.LoneDamaged
 	if c.Selected {
 		judged = countable(c.Connections)
 	}

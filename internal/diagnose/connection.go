@@ -19,7 +19,7 @@ var makers = []func(*about){
 	depths,
 	wrongCRCs,
 	endings,
-	strays,
+	doubtfulResets,
 	halfOpens,
 	wrongMarkers,
 	segments,
@@ -59,7 +59,7 @@ func newAbout(c *trace.Connection, findings []conformance.Finding) *about {
 }
 
 func (a *about) diagnose() {
-	if a.stranded() {
+	if a.loneDamaged() {
 		return
 	}
 	for _, diagnose := range makers {

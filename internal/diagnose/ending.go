@@ -72,7 +72,7 @@ func (a *about) reset() {
 
 // contradicted says of a reset that its sender went on behind it, if it did: then it may have come from somebody else.
 func (a *about) contradicted(d *Diagnosis) {
-	s, ok := a.Flow[d.Dir].Stray(a.EndFrame)
+	s, ok := a.Flow[d.Dir].DoubtfulReset(a.EndFrame)
 	if !ok || a.Ending != trace.RST {
 		return
 	}
@@ -92,7 +92,7 @@ func (a *about) fromBetween(d *Diagnosis) bool {
 	if a.Ending != trace.RST || own == nil || other == nil || own.Frame != a.EndFrame || other.Time-own.Time >= int64(together) {
 		return false
 	}
-	s, ok := a.Flow[1-who].Stray(other.Frame)
+	s, ok := a.Flow[1-who].DoubtfulReset(other.Frame)
 	if !ok {
 		return false
 	}
@@ -296,7 +296,7 @@ func (a *about) sentByEnd(d trace.Dir) int64 {
 		sent = min(sent, f.FIN.At)
 	}
 	if k := f.RST; k != nil && k.Frame == a.EndFrame {
-		if s, ok := f.Stray(k.Frame); ok && s.On > 0 { // what it sent behind a reset in its name
+		if s, ok := f.DoubtfulReset(k.Frame); ok && s.On > 0 { // what it sent behind a reset in its name
 			sent = min(sent, k.At)
 		}
 	}

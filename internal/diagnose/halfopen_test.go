@@ -68,8 +68,8 @@ func TestHalfOpen(t *testing.T) {
 	golden(t, "halfopen.txt", b.String())
 }
 
-// TestRival: a SYN with another number while a connection is open. Only what follows it shows whether it opened another one.
-func TestRival(t *testing.T) {
+// TestPendingSYN: a SYN with another number while a connection is open. Only what follows it shows whether it opened another one.
+func TestPendingSYN(t *testing.T) {
 	const client, server = tracetest.Client, tracetest.Server
 	var b strings.Builder
 	for _, tt := range []struct {
@@ -126,5 +126,5 @@ func TestRival(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(parts))))
 	}
-	golden(t, "rival.txt", b.String())
+	golden(t, "pendingsyn.txt", b.String())
 }

@@ -28,7 +28,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 		return false
 	}
 	fl, side := r.flows.numbered(n)
-	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() || r.rivals != nil && r.hasRival(fl) { // ends lie in a cache line of their own
+	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() || r.pending != nil && r.hasPending(fl) { // ends lie in a cache line of their own
 		return false
 	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
@@ -203,8 +203,8 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		return
 	}
 	again := false
-	if fl, side, again = r.rivalry(fl, side, p); again || fl != nil && r.contests(fl, side, p) {
-		r.tellRival(f, p, r.rivals[fl.ends].number)
+	if fl, side, again = r.settlePending(fl, side, p); again || fl != nil && r.holdsSYN(fl, side, p) {
+		r.tellPending(f, p, r.pending[fl.ends].number)
 		return
 	}
 	if fl == nil {

@@ -199,8 +199,8 @@ type Totals struct {
 	// Connections counts TCP connections and DDP stream sessions, Sessions the
 	// latter.
 	Connections, Sessions, IWARP uint64
-	// Stranded are those of IWARP that are no more than a damaged packet, see [trace.Connection.Stranded].
-	Stranded uint64
+	// LoneDamaged are those of IWARP that are no more than a damaged packet, see [trace.Connection.LoneDamaged].
+	LoneDamaged uint64
 	// SumsRight counts those of which packets have right TCP checksums, so that wrong ones tell something.
 	SumsRight uint64
 	// Evicted counts connections that made room for others before they closed, RecordsDropped
@@ -252,8 +252,8 @@ type Run struct {
 	tunnels []tunnel.Header
 	flows   *flows
 	syns    syns
-	rivals  map[packet.Endpoints]rival // nil: there was none
-	eager   bool                       // each SYN is a connection at once: tests compare
+	pending map[packet.Endpoints]pendingSYN // nil: there was none
+	eager   bool                            // each SYN is a connection at once: tests compare
 	assocs  *associations
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
@@ -502,8 +502,8 @@ func (r *Run) makeRoom() {
 
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
-	if r.rivals != nil {
-		delete(r.rivals, fl.ends)
+	if r.pending != nil {
+		delete(r.pending, fl.ends)
 	}
 	if r.team != nil {
 		r.leaves(fl)
@@ -541,8 +541,8 @@ func (r *Run) keep(c *trace.Connection) {
 // keeps counts a connection that carried iWARP.
 func (t *Totals) keeps(c *trace.Connection) {
 	t.IWARP++
-	if _, ok := c.Stranded(); ok {
-		t.Stranded++
+	if _, ok := c.LoneDamaged(); ok {
+		t.LoneDamaged++
 	}
 	if c.Flow[0].SumsRight > 0 || c.Flow[1].SumsRight > 0 {
 		t.SumsRight++

@@ -206,7 +206,7 @@ func (t *Totals) add(o *Totals) {
 	}
 	t.Sessions += o.Sessions
 	t.IWARP += o.IWARP
-	t.Stranded += o.Stranded
+	t.LoneDamaged += o.LoneDamaged
 	t.SumsRight += o.SumsRight
 	t.Evicted += o.Evicted
 	t.RecordsDropped += o.RecordsDropped

@@ -12,15 +12,15 @@ import (
 // the first packet that has its numbers the one that it asks for takes the ports; whatever has the old ones belongs to
 // the connection that is there.
 
-// rival is such a SYN.
-type rival struct {
+// pendingSYN is such a SYN.
+type pendingSYN struct {
 	halfOpen
 	of   uint64 // the number of the connection that is open
 	side int    // of that one
 }
 
-// contests takes the segment at hand down, if it is a SYN that asks for another connection on the ports of one that is open.
-func (r *Run) contests(fl *flow, side int, p *packet.Packet) bool {
+// holdsSYN takes the segment at hand down, if it is a SYN that asks for another connection on the ports of one that is open.
+func (r *Run) holdsSYN(fl *flow, side int, p *packet.Packet) bool {
 	s := &r.seg
 	if !loneSYN(s) || !fl.conn.Held() || r.forced(p) || !fl.conn.NewConnection(side, s) {
 		return false
@@ -31,34 +31,34 @@ func (r *Run) contests(fl *flow, side int, p *packet.Packet) bool {
 		}
 	}
 	e, swap := p.Endpoints()
-	if r.rivals == nil {
-		r.rivals = map[packet.Endpoints]rival{}
+	if r.pending == nil {
+		r.pending = map[packet.Endpoints]pendingSYN{}
 	}
-	r.rivals[e] = rival{halfOpen{r.number(), e, swap, *s}, fl.conn.Trace.Number, side}
-	fl.conn.Contested(side, s)
+	r.pending[e] = pendingSYN{halfOpen{r.number(), e, swap, *s}, fl.conn.Trace.Number, side}
+	fl.conn.SYNPending(side, s)
 	return true
 }
 
-// contested reports whether a SYN waits beside a connection.
-func (r *Run) contested(fl *flow) (v rival, ok bool) {
-	if len(r.rivals) > 0 && fl != nil {
-		v, ok = r.rivals[fl.ends]
+// pendingOf returns the SYN that waits beside a connection, if there is one.
+func (r *Run) pendingOf(fl *flow) (v pendingSYN, ok bool) {
+	if len(r.pending) > 0 && fl != nil {
+		v, ok = r.pending[fl.ends]
 		ok = ok && v.of == fl.conn.Trace.Number
 	}
 	return v, ok
 }
 
-// hasRival is contested for those who need no more.
-func (r *Run) hasRival(fl *flow) bool {
-	_, ok := r.contested(fl)
+// hasPending reports whether a SYN waits beside a connection.
+func (r *Run) hasPending(fl *flow) bool {
+	_, ok := r.pendingOf(fl)
 	return ok
 }
 
-// rivalry sees to the SYN that waits beside a connection, if there is one. It returns the connection that the segment at
+// settlePending sees to the SYN that waits beside a connection, if there is one. It returns the connection that the segment at
 // hand belongs to, which is another one with the first packet that has the numbers of the SYN, and reports whether the segment is
 // the SYN once more.
-func (r *Run) rivalry(fl *flow, side int, p *packet.Packet) (now *flow, from int, again bool) {
-	v, ok := r.contested(fl)
+func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, from int, again bool) {
+	v, ok := r.pendingOf(fl)
 	if !ok || r.opt.Sums && fl.spoilt(side, p) {
 		return fl, side, false
 	}
@@ -80,7 +80,7 @@ func (r *Run) rivalry(fl *flow, side int, p *packet.Packet) (now *flow, from int
 }
 
 // began reports whether a segment has the numbers of the connection that a SYN asks for, and not those of the one that is open.
-func (v *rival) began(fl *flow, side int, s *reassembly.Segment) bool {
+func (v *pendingSYN) began(fl *flow, side int, s *reassembly.Segment) bool {
 	first, ack := v.seg.Seq+1, s.Flags&reassembly.FlagACK != 0
 	switch {
 	case side == v.side:
@@ -91,7 +91,7 @@ func (v *rival) began(fl *flow, side int, s *reassembly.Segment) bool {
 	return ack && fl.conn.Farther(v.side, s.Ack, first)
 }
 
-// tellRival tells of the SYN at hand, which opens nothing yet, as of that of the connection that it asks for.
-func (r *Run) tellRival(f *capture.Frame, p *packet.Packet, number uint64) {
+// tellPending tells of the SYN at hand, which opens nothing yet, as of that of the connection that it asks for.
+func (r *Run) tellPending(f *capture.Frame, p *packet.Packet, number uint64) {
 	r.tellStraggler(f, p, &settled{number: number}, trace.I2R)
 }

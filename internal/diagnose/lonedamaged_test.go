@@ -8,9 +8,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// TestStranded: a packet whose port was damaged, as its checksum shows, is no connection of which one direction is missing.
+// TestLoneDamaged: a packet whose port was damaged, as its checksum shows, is no connection of which one direction is missing.
 // With a right checksum it is.
-func TestStranded(t *testing.T) {
+func TestLoneDamaged(t *testing.T) {
 	const begun = 3 // frames of the handshake
 	for _, wrong := range []bool{true, false} {
 		for at := begun; at < begun+4; at++ {
@@ -45,8 +45,8 @@ func TestStranded(t *testing.T) {
 	}
 }
 
-// TestStrandedFits: a packet with a damaged port fills the gap that it left in its connection, which lost nothing else.
-func TestStrandedFits(t *testing.T) {
+// TestLoneDamaged_Fits: a packet with a damaged port fills the gap that it left in its connection, which lost nothing else.
+func TestLoneDamaged_Fits(t *testing.T) {
 	d := tracetest.Sends(8)
 	c := tracetest.TCP{AckEvery: 1}
 	c.Handshake()

@@ -9,8 +9,8 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
-// TestStray tells of resets that their receiver ignored, of those that their sender contradicts, and of plain ones.
-func TestStray(t *testing.T) {
+// TestDoubtfulReset tells of resets that their receiver ignored, of those that their sender contradicts, and of plain ones.
+func TestDoubtfulReset(t *testing.T) {
 	message := func(side int) func(*tracetest.TCP, *tracetest.Dialog) {
 		return func(c *tracetest.TCP, d *tracetest.Dialog) {
 			d.Turns = d.Turns[:0]
@@ -78,5 +78,5 @@ func TestStray(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets)))))
 	}
-	golden(t, "stray.txt", b.String())
+	golden(t, "doubtfulreset.txt", b.String())
 }

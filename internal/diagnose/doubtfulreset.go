@@ -7,20 +7,20 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// strays tells of resets that had no effect. What ended the connection is told with its end.
-func strays(a *about) {
+// doubtfulResets tells of resets that had no effect. What ended the connection is told with its end.
+func doubtfulResets(a *about) {
 	for i := range a.Flow {
 		dir := trace.Dir(i)
-		for _, s := range a.Flow[i].Rare().Strays {
+		for _, s := range a.Flow[i].Rare().DoubtfulResets {
 			if s.Outside || s.Passed > 0 {
-				a.stray(dir, &s)
+				a.doubtfulReset(dir, &s)
 			}
 		}
 	}
 }
 
-// stray tells of a reset that had no effect.
-func (a *about) stray(dir trace.Dir, s *trace.Stray) {
+// doubtfulReset tells of a reset that had no effect.
+func (a *about) doubtfulReset(dir trace.Dir, s *trace.DoubtfulReset) {
 	me, peer := dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{
 		Kind: Reset, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(s.Frame), Title: "reset without effect",

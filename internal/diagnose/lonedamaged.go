@@ -8,15 +8,15 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// stranded tells of a single packet that was damaged, as its TCP checksum shows, and belongs to no other: the ports or the
+// loneDamaged tells of a single packet that was damaged, as its TCP checksum shows, and belongs to no other: the ports or the
 // addresses may be what was damaged. Nothing is missing of such a connection then. It reports whether this is one.
-func (a *about) stranded() bool {
-	dir, ok := a.Stranded()
+func (a *about) loneDamaged() bool {
+	dir, ok := a.LoneDamaged()
 	if !ok {
 		return false
 	}
 	a.add(Diagnosis{
-		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: strandedOne,
+		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: lonePacket,
 		Text: fmt.Sprintf("The packet in frame %d has a wrong TCP checksum, and no other packet has its addresses and ports. They may be what was damaged on its "+
 			"way, so that it belongs to another connection.", a.FirstFrame),
 		Advice: badLink,
@@ -28,7 +28,7 @@ func (a *about) stranded() bool {
 // Judged are the verdicts on a connection that count. That rules were not judged tells nothing of one that is no more than a damaged
 // packet.
 func Judged(c *trace.Connection, vs []conformance.Judgement) []conformance.Judgement {
-	if _, ok := c.Stranded(); !ok {
+	if _, ok := c.LoneDamaged(); !ok {
 		return vs
 	}
 	return slices.DeleteFunc(slices.Clone(vs), func(v conformance.Judgement) bool { return v.Verdict == conformance.NotJudged })
@@ -38,7 +38,7 @@ func Judged(c *trace.Connection, vs []conformance.Judgement) []conformance.Judge
 // for the one that was damaged.
 func (s *Summary) rejoin() {
 	for _, lone := range s.all {
-		if lone.Kind != Damaged || lone.same != strandedOne || lone.Conn == nil {
+		if lone.Kind != Damaged || lone.same != lonePacket || lone.Conn == nil {
 			continue
 		}
 		for _, d := range s.all {
@@ -58,8 +58,8 @@ func (s *Summary) rejoin() {
 	}
 }
 
-// strandedOne is the kind of damage that [about.stranded] tells.
-const strandedOne = "stranded"
+// lonePacket is the kind of damage that [about.loneDamaged] tells.
+const lonePacket = "loneDamaged"
 
 // fills reports whether a damaged packet has the octets of the only gap of a direction.
 func fills(lone, gap *Diagnosis) bool {

@@ -1,8 +1,8 @@
 package trace
 
-// Stray is a reset (RST) that did not end the connection, or one behind which its sender goes on as
+// DoubtfulReset is a reset (RST) that did not end the connection, or one behind which its sender goes on as
 // one that has reset the connection cannot.
-type Stray struct {
+type DoubtfulReset struct {
 	// Frame is the frame that carried it, More counts further ones that came to nothing with it.
 	Frame, More uint64
 	// Outside says that its number lies before what the other side had acknowledged, or farther ahead than its
@@ -19,17 +19,17 @@ type Stray struct {
 	Passed uint64
 }
 
-// MaxStrays bounds the resets of [Rare.Strays].
-const MaxStrays = 8
+// MaxDoubtfulResets bounds the resets of [Rare.DoubtfulResets].
+const MaxDoubtfulResets = 8
 
-// Stray returns what is known of a reset of the direction that its sender contradicts, or that had no effect.
-func (f *Flow) Stray(frame uint64) (s Stray, ok bool) {
+// DoubtfulReset returns what is known of a reset of the direction that its sender contradicts, or that had no effect.
+func (f *Flow) DoubtfulReset(frame uint64) (s DoubtfulReset, ok bool) {
 	if f.Seldom != nil {
-		for _, s := range f.Seldom.Strays {
+		for _, s := range f.Seldom.DoubtfulResets {
 			if s.Frame == frame {
 				return s, true
 			}
 		}
 	}
-	return Stray{}, false
+	return DoubtfulReset{}, false
 }
