@@ -23,6 +23,8 @@ type confined struct {
 	off bool
 	// writes are files that the command makes after it began to read.
 	writes []string
+	// folders are those whose files it reads, even if they get their names later.
+	folders []string
 	// accepts: it answers on a socket that is open by then.
 	accepts bool
 }
@@ -52,11 +54,12 @@ func (c *confined) confine(s *IOStreams, captures []string, fill ...string) {
 	}
 	s.confined = true
 	_, _ = sandbox.Enter(sandbox.Policy{
-		Read:   slices.DeleteFunc(slices.Clone(captures), notFile),
-		Write:  slices.DeleteFunc(slices.Clone(c.writes), isStream),
-		Fill:   fill,
-		Remove: outfile.Made(),
-		Accept: c.accepts,
+		Read:    slices.DeleteFunc(slices.Clone(captures), notFile),
+		Folders: c.folders,
+		Write:   slices.DeleteFunc(slices.Clone(c.writes), isStream),
+		Fill:    fill,
+		Remove:  outfile.Made(),
+		Accept:  c.accepts,
 	})
 }
 

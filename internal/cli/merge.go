@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -158,8 +159,20 @@ func (o *mergeOptions) confine(results []dataset.Result) {
 		files = append(files, results[i].Files()...)
 	}
 	c := &o.check
+	// A task that runs twice gives a file its name a second time, with the same content: another
+	// file, as the kernel sees it. So all files of the folders may be read.
+	c.sandbox.folders = foldersOf(files)
 	c.sandbox.writes = outputNames(c.outputs)
 	c.sandbox.confine(c.s, files)
+}
+
+// foldersOf are the folders of files, each once.
+func foldersOf(files []string) (folders []string) {
+	for _, name := range files {
+		folders = append(folders, filepath.Dir(name))
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
 }
 
 // pointsWithout are the points of a list that have no result.

@@ -34,7 +34,11 @@ func (s *Summary) Add(r *dataset.Result, opt Options) error {
 			p.Connections += int64(part.Counters.IWARP) //nolint:gosec // a count
 			untold = true
 		}
-		errs = append(errs, s.rows(p, part, opt, kept))
+		errs = append(errs, s.rows(p, part, opt, kept)...)
+	}
+	for _, err := range errs {
+		p.unread = true
+		p.Errors = append(p.Errors, "not all of the point is counted, since a table could not be read: "+err.Error())
 	}
 	if p.Judged {
 		p.Failed, p.NotJudged, p.Passed = p.verdicts(r.Parts, kept, opt.Enabled)
@@ -80,18 +84,20 @@ func (p *Point) manifest(m *dataset.Part, first bool) {
 	}
 }
 
-// rows adds the rows of a part.
-func (s *Summary) rows(p *Point, part *dataset.Part, opt Options, kept *render.Checked) error {
+// rows adds the rows of a part. A table that cannot be read is told, and the others count.
+func (s *Summary) rows(p *Point, part *dataset.Part, opt Options, kept *render.Checked) (errs []error) {
 	for c, err := range dataset.Rows[dataset.Connection](part, dataset.Connections) {
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		p.connection(c)
 	}
 	conns := map[int64]*trace.Connection{}
 	for f, err := range dataset.Rows[dataset.Finding](part, dataset.Findings) {
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		rule := entry(f)
 		if opt.Enabled != nil && !opt.Enabled(rule) {
@@ -104,11 +110,12 @@ func (s *Summary) rows(p *Point, part *dataset.Part, opt Options, kept *render.C
 	}
 	for d, err := range dataset.Rows[dataset.Diagnosis](part, dataset.Diagnoses) {
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		s.diagnosis(p.Name, d)
 	}
-	return nil
+	return errs
 }
 
 // finding counts a finding.

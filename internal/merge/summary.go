@@ -111,6 +111,8 @@ type Point struct {
 	Passed    int `json:"rules_passed"`
 	Failed    int `json:"rules_failed"`
 	NotJudged int `json:"rules_not_judged"`
+
+	unread bool // Errors tell of a table that could not be read
 }
 
 // Rule is a rule that was broken.

@@ -189,7 +189,7 @@ func (p *page) rules(s *Summary) {
 
 // foot writes the verdict.
 func (p *page) foot(s *Summary) {
-	unjudged, unread := 0, 0
+	unjudged, unread, partly := 0, 0, 0
 	for _, a := range s.Points {
 		if !a.Judged {
 			unjudged++
@@ -197,10 +197,16 @@ func (p *page) foot(s *Summary) {
 		if a.Exit == 3 {
 			unread++
 		}
+		if a.unread {
+			partly++
+		}
 	}
 	text := counts(&s.Totals.Findings)
 	if unread > 0 {
 		text += fmt.Sprintf("; %s not read to the end", count(int64(unread), "point", "points"))
+	}
+	if partly > 0 {
+		text += fmt.Sprintf("; %s not counted in full", count(int64(partly), "point", "points"))
 	}
 	if n := len(s.Missing); n > 0 {
 		text += fmt.Sprintf("; %s missing", count(int64(n), "result", "results"))

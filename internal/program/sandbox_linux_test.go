@@ -2,6 +2,8 @@ package program
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -234,6 +236,84 @@ func TestSandbox_Merge(t *testing.T) {
 	}
 	if i, err := os.Stat(filepath.Join(folder, "all.json")); err != nil || i.Size() == 0 {
 		t.Errorf("the other report: %v", err)
+	}
+}
+
+// TestSandbox_MergeReplaced: a task that was requeued runs twice, and its second copy may give the files
+// of a point their names again while merge reads those of another point. All rows are counted. A table that
+// cannot be read is told in the reports, and the point is not taken for one that has nothing.
+func TestSandbox_MergeReplaced(t *testing.T) {
+	sandboxed(t)
+	folder := t.TempDir()
+	capture, err := filepath.Abs(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, point := range []string{"a", "b"} {
+		if r := start(t, folder, nil, "analyze", "-q", "--format", "parquet", "-o", "results", "--point", point, capture); r.code() != 0 {
+			t.Fatalf("%s: %s", point, &r.said)
+		}
+	}
+	// The table of the first point is a pipe: its reader is in its sandbox, and waits.
+	table := func(point string) string {
+		names, err := filepath.Glob(filepath.Join(folder, "results", "connections", "point="+point, "*.parquet"))
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		return names[0]
+	}
+	first, second := table("a"), table("b")
+	info, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := filepath.Glob(filepath.Join(folder, "results", "manifests", "point=a", "*.json"))
+	if err != nil || len(manifest) != 1 {
+		t.Fatal(manifest, err)
+	}
+	text, err := os.ReadFile(manifest[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, fmt.Appendf(nil, `"size": %d`, info.Size()), []byte(`"size": 0`), 1)
+	if err := errors.Join(os.WriteFile(manifest[0], text, 0o600), os.Remove(first), unix.Mkfifo(first, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, folder, nil, "merge", "--output", "json=all.json", "results")
+	w := r.reads(t, first)
+	whole, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(filepath.Dir(second), ".again.part")
+	if err := errors.Join(os.WriteFile(again, whole, 0o600), os.Rename(again, second), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.code(); code != 3 {
+		t.Errorf("exit code %d: %s", code, &r.said)
+	}
+	document, err := os.ReadFile(filepath.Join(folder, "all.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Points []struct {
+			Point       string
+			Connections int
+			Errors      []string
+		}
+	}
+	if err := json.Unmarshal(document, &all); err != nil || len(all.Points) != 2 {
+		t.Fatalf("%v: %s", err, document)
+	}
+	if a := all.Points[0]; a.Connections != 0 || len(a.Errors) != 1 || !strings.Contains(a.Errors[0], "not all of the point is counted, since a table could not be read: results/connections/point=a/") {
+		t.Errorf("the point of which a table cannot be read: %+v", a)
+	}
+	if b := all.Points[1]; b.Connections != 1 || len(b.Errors) != 0 {
+		t.Errorf("the point whose files were written again: %+v; merge says %s", b, &r.said)
+	}
+	if !strings.Contains(r.out.String(), "; 1 point not counted in full in 2 points: exit code 3") {
+		t.Error(&r.out)
 	}
 }
 

@@ -40,6 +40,9 @@ func (p Policy) restrictFiles() (version int, err error) {
 			allow(ll.AccessFSReadDir, name) // so that opening it says that it is a folder
 		}
 	}
+	for _, name := range p.Folders {
+		allow(reading, name)
+	}
 	for _, name := range p.Write {
 		if place, direct := written(name); direct {
 			allow(writing, place)

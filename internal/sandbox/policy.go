@@ -10,6 +10,8 @@ import (
 type Policy struct {
 	// Read are files that are opened for reading later, or again.
 	Read []string
+	// Folders are folders of which all files may be read, those that get their names later as well.
+	Folders []string
 	// Write are files that are written later. They are made under another name beside their
 	// own, or have names that are made of it, so files of their folders can be made, replaced
 	// and removed.
