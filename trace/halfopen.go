@@ -7,6 +7,8 @@ type HalfOpen struct {
 	// or reset this one as far as the capture shows; 0: there is none.
 	Again uint64
 	By    Dir
+	// Answers says that Again is a SYN-ACK of another connection: no SYN that it answers was captured before it.
+	Answers bool
 	// Opened says that the other connection took the ports: somebody answered the SYN, or what follows it was captured.
 	Opened bool
 	// Held is the packet by which the other side showed behind Again that it still had this connection, Ended is

@@ -22,10 +22,10 @@ func (c *Conn) Held() bool {
 	return c.Open() && c.tcp.Direction(0).Started() && c.tcp.Direction(1).Started()
 }
 
-// SYNPending notes a SYN with another number, while both sides have the connection.
+// SYNPending notes a SYN or a SYN-ACK with another number, while both sides have the connection.
 func (c *Conn) SYNPending(side int, s *reassembly.Segment) {
 	k := c.halfOpen()
-	*k = trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answer: k.Answer, Reset: k.Reset}
+	*k = trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answers: s.Flags&reassembly.FlagACK != 0, Answer: k.Answer, Reset: k.Reset}
 }
 
 // Displaced notes that the connection which the SYN asked for took the ports.

@@ -32,14 +32,22 @@ func halfOpens(a *about) {
 	a.add(d)
 }
 
-// usedAgain tells of a SYN that asks for another connection on the ports of this one.
+// usedAgain tells of a SYN that asks for another connection on the ports of this one, or of a SYN-ACK of one.
 func (a *about) usedAgain(k *trace.HalfOpen) {
 	me, peer := k.By.Sender(), (1 - k.By).Sender()
 	d := Diagnosis{Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again)}
+	what, asked, lost := "SYN", fmt.Sprintf("The %s asked for another connection on the same ports in frame %d", me, k.Again), me
+	switch {
+	case k.Answers:
+		what, lost = "SYN-ACK", "side that opened the other one"
+		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d is of another connection on the same ports, whose SYN was not captured before it", me, k.Again)
+	case k.Opened:
+		asked = fmt.Sprintf("The %s opened another connection on the same ports in frame %d", me, k.Again)
+	}
 	switch {
 	case k.On > 0:
-		d.Title, d.same = "SYN without effect", "without effect"
-		d.Text = fmt.Sprintf("A SYN in the name of the %s in frame %d, with another sequence number, did not open another connection on the same ports: ", me, k.Again)
+		d.Title, d.same = what+" without effect", what+" without effect"
+		d.Text = fmt.Sprintf("A %s in the name of the %s in frame %d, with another sequence number, did not open another connection on the same ports: ", what, me, k.Again)
 		if k.Held > 0 {
 			d.Text += fmt.Sprintf("the %s answered with an acknowledgement of this one in frame %d, and the %s went on with it in frame %d.", peer, k.Held, me, k.On)
 			d.Frames = append(d.Frames, k.Held)
@@ -48,11 +56,11 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 		}
 		d.Frames = append(d.Frames, k.On)
 		d.Text += fmt.Sprintf(" It may not have come from the %s.", me)
-		d.Advice = foreign("SYN", me)
+		d.Advice = foreign(what, me)
 	case a.restarted():
 		d.Title, d.same = "reset for another connection", "reset"
-		d.Text = fmt.Sprintf("The %s asked for another connection on the same ports in frame %d. The %s still had this one, as its acknowledgement in frame %d "+
-			"shows, and the %s reset it in frame %d. The %s may have restarted and lost it.", me, k.Again, peer, k.Held, me, k.Ended, me)
+		d.Text = fmt.Sprintf("%s. The %s still had this one, as its acknowledgement in frame %d shows, and the %s reset it in frame %d. The %s may have "+
+			"restarted and lost it.", asked, peer, k.Held, me, k.Ended, me)
 		d.Frames = append(d.Frames, k.Held, k.Ended)
 		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before frame %d.", me, k.Again)
 		if left := a.underWay(); left != "" {
@@ -60,20 +68,18 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 			d.Text += " " + left
 		}
 	case a.Ending == trace.Open:
-		what := "asked for"
-		if k.Opened {
-			what = "opened"
-		}
-		d.Title, d.same = "ports used again while it was open", "again"
-		d.Text = fmt.Sprintf("The %s %s another connection on the same ports in frame %d, and neither side had closed this one as far as the capture shows.",
-			me, what, k.Again)
+		d.Title, d.same = "ports used again while it was open", what+" again"
+		d.Text = asked + ", and neither side had closed this one as far as the capture shows."
 		if k.Held > 0 {
 			d.same += ", held"
 			d.Text += fmt.Sprintf(" The %s still had this one, as its acknowledgement in frame %d shows.", peer, k.Held)
 			d.Frames = append(d.Frames, k.Held)
 		}
-		d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", me)
-		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", me)
+		d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", lost)
+		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", lost)
+		if k.Answers && !k.Opened {
+			d.Text += fmt.Sprintf(" Nothing that follows the SYN-ACK was captured, so it may not have come from the %s.", me)
+		}
 	default:
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -127,4 +128,86 @@ func TestPendingSYN(t *testing.T) {
 		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(parts))))
 	}
 	golden(t, "pendingsyn.txt", b.String())
+}
+
+// TestPendingSYN_Others: SYN-ACKs, and SYNs with octets, while a connection is open on their ports.
+func TestPendingSYN_Others(t *testing.T) {
+	const client, server = tracetest.Client, tracetest.Server
+	var b strings.Builder
+	for _, tt := range []struct {
+		name                    string
+		stray                   []int // packets of another connection, while the old one is open
+		challenge, goes, closes bool
+		rest                    []int // those behind the old one; from the last of them on all
+		open                    bool  // TCP Fast Open: the SYN has the Request
+		again                   bool  // its octets were not taken, and come again
+	}{
+		{name: "SYN-ACK, challenged, goes on, closes", stray: []int{1}, challenge: true, goes: true, closes: true},
+		{name: "SYN-ACK, goes on", stray: []int{1}, goes: true},
+		{name: "SYN-ACK, nothing behind it", stray: []int{1}},
+		{name: "another one, its SYN was not captured", rest: []int{1, 2, 3}},
+		{name: "another one, its SYN was captured behind the SYN-ACK", rest: []int{1, 0, 2, 3}},
+		{name: "SYN with octets, challenged, goes on, closes", stray: []int{0}, open: true, challenge: true, goes: true, closes: true},
+		{name: "SYN with octets, goes on", stray: []int{0}, open: true, goes: true},
+		{name: "SYN with octets, nothing behind it", stray: []int{0}, open: true},
+		{name: "another one, SYN with octets", open: true, rest: []int{0, 1, 2, 3}},
+		{name: "another one, SYN with octets that come again", open: true, again: true, rest: []int{0, 1, 2, 3}},
+		{name: "another one, SYN with octets, behind the close", open: true, closes: true, rest: []int{0, 1, 2, 3}},
+	} {
+		var old, next tracetest.TCP
+		next.Wait(tracetest.Start + 1e9)
+		next.Handshake()
+		next.Play(greeting())
+		next.Close()
+		old.Handshake()
+		old.Play(greeting())
+		old.Ack(client)
+		n := len(old.Packets)
+		if old.Wait(1e9); tt.challenge {
+			old.Ack(1 - next.Packets[tt.stray[0]].Side)
+		}
+		if tt.goes {
+			d := greeting()
+			d.Turns = d.Turns[:0]
+			d.Message(server, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			d.Message(client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+			old.Play(d)
+			old.Ack(server)
+		}
+		if tt.closes {
+			old.Close()
+		}
+		if p := next.Packets; tt.open {
+			p[0].Data = p[3].Data
+			if !tt.again {
+				p[1].Ack = int64(len(p[3].Data))
+				p[2].Off = p[1].Ack
+				next.Packets = append(p[:3], p[4:]...)
+			}
+		}
+		former := tracetest.Net{ISN: [2]uint32{1000, 2000}}.Frames(old.Packets)
+		again := tracetest.Net{ISN: [2]uint32{7_000_000, 9_000_000}}.Frames(next.Packets)
+		parts := tracetest.Join(former[:n])
+		for _, i := range tt.stray {
+			parts = tracetest.Join(parts, again[i:i+1])
+		}
+		parts = tracetest.Join(parts, former[n:])
+		for at, i := range tt.rest {
+			if at == len(tt.rest)-1 {
+				parts = tracetest.Join(parts, again[i:])
+			} else {
+				parts = tracetest.Join(parts, again[i:i+1])
+			}
+		}
+		run := pipeline.New(pipeline.Options{Sums: true, Brief: true}, nil)
+		if err := run.Read(tracetest.Source(parts)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== %s\n", tt.name)
+		for _, c := range run.Finish().Collect() {
+			fmt.Fprintf(&b, "connection %d, frames %d to %d: %d and %d FPDUs, %v\n", c.Number, c.FirstFrame, c.LastFrame, c.Flow[0].FPDUs, c.Flow[1].FPDUs, c.Ending)
+		}
+		b.WriteString(text(diagnosed(t, tracetest.Source(parts))))
+	}
+	golden(t, "pendingsyn_others.txt", b.String())
 }

@@ -1,16 +1,19 @@
 package pipeline
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// A SYN with another number on the ports of a connection that is open opens none yet: a side that has the connection answers with an
-// acknowledgement only (RFC 9293 section 3.10.7.4), and the SYN may come from anybody. So it waits beside the connection. With
-// the first packet that has its numbers the one that it asks for takes the ports; whatever has the old ones belongs to
-// the connection that is there.
+// A SYN or a SYN-ACK with another number on the ports of a connection that is open opens none yet: a side that has the connection
+// answers with an acknowledgement only (RFC 9293 section 3.10.7.4), and the SYN may come from anybody. So it waits beside the
+// connection, with what octets it has. With the first packet that has its numbers the one that it belongs to takes the ports; whatever
+// has the old ones belongs to the connection that is there.
 
 // pendingSYN is such a SYN.
 type pendingSYN struct {
@@ -19,10 +22,14 @@ type pendingSYN struct {
 	side int    // of that one
 }
 
-// holdsSYN takes the segment at hand down, if it is a SYN that asks for another connection on the ports of one that is open.
+// heldOctets is how many octets of a SYN wait with it. As TCP Fast Open has them they fill no more than a segment.
+const heldOctets = 9 << 10
+
+// holdsSYN takes the segment at hand down, if it is a SYN that asks for another connection on the ports of one that is open, or a
+// SYN-ACK of another one.
 func (r *Run) holdsSYN(fl *flow, side int, p *packet.Packet) bool {
 	s := &r.seg
-	if !loneSYN(s) || !fl.conn.Held() || r.forced(p) || !fl.conn.NewConnection(side, s) {
+	if s.Flags&reassembly.FlagSYN == 0 || !fl.conn.Held() || !fl.conn.NewConnection(side, s) {
 		return false
 	}
 	if r.opt.Sums {
@@ -34,9 +41,21 @@ func (r *Run) holdsSYN(fl *flow, side int, p *packet.Packet) bool {
 	if r.pending == nil {
 		r.pending = map[packet.Endpoints]pendingSYN{}
 	}
-	r.pending[e] = pendingSYN{halfOpen{r.number(), e, swap, *s}, fl.conn.Trace.Number, side}
+	r.dropPending(fl)
+	v := pendingSYN{halfOpen{r.number(), e, swap, *s, r.forced(p)}, fl.conn.Trace.Number, side}
+	v.seg.Data, v.seg.Fragments = bytes.Clone(s.Data[:min(len(s.Data), heldOctets)]), slices.Clone(s.Fragments)
+	r.memory.Take(len(v.seg.Data))
+	r.pending[e] = v
 	fl.conn.SYNPending(side, s)
 	return true
+}
+
+// dropPending forgets the SYN that waits on the ports of a connection, if there is one.
+func (r *Run) dropPending(fl *flow) {
+	if v, ok := r.pending[fl.ends]; ok {
+		r.memory.Take(-len(v.seg.Data))
+		delete(r.pending, fl.ends)
+	}
 }
 
 // pendingOf returns the SYN that waits beside a connection, if there is one.
@@ -63,7 +82,7 @@ func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, fr
 		return fl, side, false
 	}
 	s := &r.seg
-	switch again := side == v.side && loneSYN(s) && s.Seq == v.seg.Seq; {
+	switch again := side == v.side && s.Flags&synFlags == v.seg.Flags&synFlags && s.Seq == v.seg.Seq; {
 	case again && fl.conn.Held():
 		return fl, side, true
 	case again || v.began(fl, side, s):
@@ -79,19 +98,31 @@ func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, fr
 	return fl, side, false
 }
 
-// began reports whether a segment has the numbers of the connection that a SYN asks for, and not those of the one that is open.
+// synFlags tell a SYN from a SYN-ACK and from what is neither.
+const synFlags = reassembly.FlagSYN | reassembly.FlagACK | reassembly.FlagRST
+
+// began reports whether a segment has the numbers of the connection that a SYN is of, and not those of the one that is open.
 func (v *pendingSYN) began(fl *flow, side int, s *reassembly.Segment) bool {
 	first, ack := v.seg.Seq+1, s.Flags&reassembly.FlagACK != 0
+	answers := v.seg.Flags&reassembly.FlagACK != 0
 	switch {
 	case side == v.side:
 		return s.Flags&reassembly.FlagSYN == 0 && fl.conn.Farther(v.side, s.Seq, first)
-	case s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) != 0:
-		return ack && s.Ack == first
+	case s.Flags&(reassembly.FlagSYN|reassembly.FlagRST) == 0:
+		return ack && fl.conn.Farther(v.side, s.Ack, first)
+	case ack: // with or without the octets of the SYN
+		return s.Ack == first || s.Ack == first+uint32(v.seg.Len) //nolint:gosec // of a packet
+	case s.Flags&reassembly.FlagRST != 0: // a SYN-ACK is refused with the number that it acknowledges
+		return answers && s.Seq == v.seg.Ack && fl.conn.Farther(side, s.Seq, v.seg.Ack)
 	}
-	return ack && fl.conn.Farther(v.side, s.Ack, first)
+	return answers && (v.seg.Ack == s.Seq+1 || v.seg.Ack == s.Seq+1+uint32(s.Len)) //nolint:gosec // of a packet
 }
 
 // tellPending tells of the SYN at hand, which opens nothing yet, as of that of the connection that it asks for.
 func (r *Run) tellPending(f *capture.Frame, p *packet.Packet, number uint64) {
-	r.tellStraggler(f, p, &settled{number: number}, trace.I2R)
+	dir := trace.I2R
+	if r.seg.Flags&reassembly.FlagACK != 0 {
+		dir = trace.R2I
+	}
+	r.tellStraggler(f, p, &settled{number: number}, dir)
 }

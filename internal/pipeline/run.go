@@ -502,9 +502,7 @@ func (r *Run) makeRoom() {
 
 // finish ends a connection and keeps its record if it carried iWARP.
 func (r *Run) finish(fl *flow) {
-	if r.pending != nil {
-		delete(r.pending, fl.ends)
-	}
+	r.dropPending(fl)
 	if r.team != nil {
 		r.leaves(fl)
 		return

@@ -243,10 +243,11 @@ type halfOpen struct {
 	ends   packet.Endpoints
 	swap   bool
 	seg    reassembly.Segment
+	forced bool // the user says that the connection is MPA
 }
 
 func halfOpenOf[K comparable](n *syn[K], e packet.Endpoints) halfOpen {
-	return halfOpen{n.number, e, n.bits&synSwap != 0, n.segment()}
+	return halfOpen{n.number, e, n.bits&synSwap != 0, n.segment(), false}
 }
 
 // take takes the SYN out that was sent between endpoints.

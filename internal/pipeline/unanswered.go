@@ -65,7 +65,7 @@ func (r *Run) answered(p *packet.Packet) (*flow, int) {
 
 // begin has a connection take in its SYN.
 func (r *Run) begin(fl *flow, h *halfOpen) {
-	fl.conn.Init(&r.env, h.number, h.addr(), false)
+	fl.conn.Init(&r.env, h.number, h.addr(), h.forced)
 	fl.conn.Packet(0, &h.seg, 0, nil)
 }
 
