@@ -64,6 +64,9 @@ func (h *Direction) Next() int64 { return h.next }
 // FIN is the offset of the FIN, or -1 while none was seen.
 func (h *Direction) FIN() int64 { return h.fin }
 
+// Early reports whether the FIN was captured before octets in front of it, which are missing so far.
+func (h *Direction) Early() bool { return h.fin > h.next }
+
 // High is the offset behind the highest octet that was delivered or waits.
 func (h *Direction) High() int64 { return h.high() }
 

@@ -499,12 +499,16 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 		c.resets(side, s, act)
 		return
 	}
+	early := fl.FIN == nil && c.tcp.Direction(side).Early()
 	if fl.FIN == nil {
 		fl.FIN = act
 	}
 	first := !c.dirs[0].fin && !c.dirs[1].fin
 	if first {
 		c.stops(s, trace.StallClosed)
+	}
+	if early {
+		c.closesEarly(side, s)
 	}
 	// The FIN of the other side may have been captured first and yet answer this one.
 	if peer := t.Flow[c.Dir(1-side)].FIN; (first || !c.dirs[side].fin && peer.Acked > act.At) && !c.closed {
@@ -518,6 +522,16 @@ func (c *Conn) ending(side int, s *reassembly.Segment) {
 	if h := c.tcp.Direction(side); h.FIN() >= 0 && h.Next() >= h.FIN() {
 		c.end(side)
 		c.unhold(1 - side)
+	}
+}
+
+// closesEarly notes a FIN that was captured before octets in front of it, which shows that they are missing as later octets do.
+func (c *Conn) closesEarly(side int, s *reassembly.Segment) {
+	h, t := c.tcp.Direction(side), &c.work.trouble().sides[side]
+	c.work.moved[side] = progress{s.Time, s.Frame}
+	if !h.Waiting() {
+		t.opens(s.Time)
+		t.clock.shows(c.env, h.FIN())
 	}
 }
 
@@ -664,7 +678,7 @@ func (c *Conn) Finished() bool { return c.work == nil }
 func (c *Conn) Lacks() bool {
 	for side := range 2 {
 		h := c.tcp.Direction(side)
-		if h.Waiting() || h.FIN() >= 0 && h.Next() < h.FIN() {
+		if h.Waiting() || h.Early() {
 			return true
 		}
 	}

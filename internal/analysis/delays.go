@@ -58,6 +58,9 @@ func (c *Conn) arrives(side int, s *reassembly.Segment) (a arrival) {
 	if next := h.Next(); a.end > a.high || a.off <= next && next < a.end {
 		c.moves(side, s, trace.StallData)
 	}
+	if fin := h.FIN(); fin > a.high { // it shows a hole as octets do
+		a.high, a.waiting = fin, true
+	}
 	return a
 }
 
@@ -173,11 +176,12 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 		w.steppedBack(m.time-now.Time, now.Frame, fl)
 		return
 	}
-	if !c.running() || w.closed || w.dirs[0].fin || w.dirs[1].fin {
+	// Behind a FIN nothing has to get on, but for octets in front of it that are missing.
+	if !c.running() || (w.closed || w.dirs[0].fin || w.dirs[1].fin) && !(end == trace.StallData && h.Early()) {
 		return
 	}
-	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting()}}
-	high := h.High()
+	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting() || h.Early()}}
+	high := max(h.High(), h.FIN())
 	switch {
 	case end == trace.StallData:
 		off := h.Offset(s.Seq)

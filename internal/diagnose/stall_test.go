@@ -6,7 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // stallTraces are traces with such a fault, and all that is said of it.
@@ -214,5 +216,46 @@ timeline:
 	}
 	if list[1].Kind != diagnose.Lossy {
 		t.Errorf("the second is %+v", list[1])
+	}
+}
+
+// TestStall_BeforeFIN: octets that were lost right in front of a FIN show by it, and come again behind it. Those that
+// come a moment later were out of order.
+func TestStall_BeforeFIN(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		wait int64
+		want string
+	}{
+		{"out of order", 1e4, ""},
+		{"lost", 2e8, "The initiator did not get on for 200 ms, from frame 8 to frame 10. Some of what it had sent was missing while later octets had come: " +
+			"it was lost on its way to the capture point, and the initiator noticed only after that time. 424 octets waited for an acknowledgement."},
+	} {
+		var c tracetest.TCP
+		c.Handshake()
+		d := greeting()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 400), 1000)
+		c.Play(d)
+		last := len(c.Packets) - 1
+		lost := c.Packets[last]
+		c.FIN(tracetest.Client)
+		c.Packets[last] = c.Packets[last+1]
+		c.Packets = c.Packets[:last+1]
+		c.Ack(tracetest.Server)
+		c.Packets[last+1].Ack = lost.Off
+		c.Wait(tt.wait)
+		c.Ack(tracetest.Client)
+		lost.Time = c.Packets[last+2].Time
+		c.Packets[last+2] = lost
+		c.Ack(tracetest.Server)
+		c.FIN(tracetest.Server)
+		c.Ack(tracetest.Client)
+		got := ""
+		for _, d := range diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets))) {
+			got += d.Text
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q", tt.name, got)
+		}
 	}
 }
