@@ -44,6 +44,16 @@ type Delays struct {
 	// SYNs counts the SYNs that were sent again to open the connection, the last in the frame LastSYN, SYNWait nanoseconds behind the first.
 	SYNs, LastSYN uint64
 	SYNWait       int64
+	// Probes are the keep-alives by which the side asked for the other one in the end, behind all that was heard of that, while the
+	// connection was open. Those of a closed receive window do not count, nor a single one, nor those that may have an answer soon.
+	Probes Unanswered
+}
+
+// Unanswered are probes without an answer: how many, the frames of the first and of the last, and the time from the first until
+// the last packet of the connection, or the end of the capture, in nanoseconds.
+type Unanswered struct {
+	Count, First, Last uint64
+	For                int64
 }
 
 // Lead is the longest time from an acknowledgement to what it acknowledges, which was captured later, if most

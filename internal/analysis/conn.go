@@ -612,6 +612,7 @@ func (c *Conn) Finish() {
 		c.left(side)
 	}
 	c.leads()
+	c.unheard()
 	t.EndedBy = c.Dir(int(t.EndedBy))
 	c.clear()
 	c.tcp.Release()

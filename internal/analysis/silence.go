@@ -21,7 +21,8 @@ type silence struct {
 	probes  trace.Silence
 	prober  int
 	unheard uint64 // packets of the other side by then
-	last    int64  // when the last of the probes was sent
+	first   int64  // when the first of the probes was sent, and the last
+	last    int64
 	idle    trace.Silence
 	frames  [2]uint64  // packets of the sides when idle began
 	ends    [2][]int64 // where probes of closed windows end, by the side that sends them
@@ -46,11 +47,25 @@ func (c *Conn) quietUntil(s *reassembly.Segment) {
 func (c *Conn) probe(side int, s *reassembly.Segment) {
 	k, heard := c.work.silent(), c.Trace.Flow[c.Dir(1-side)].Frames
 	if p := &k.probes; p.Probes == 0 || k.prober != side || k.unheard != heard {
-		*p, k.prober, k.unheard = trace.Silence{First: s.Frame}, side, heard
+		*p, k.prober, k.unheard, k.first = trace.Silence{First: s.Frame}, side, heard, s.Time
 	}
 	k.probes.Probes++
 	k.last = s.Time
 	k.probes.Last, k.probes.Window = s.Frame, c.work.shut[1-side]
+}
+
+// probesApart is the least time from the first to the last of several probes: copies of one come at once.
+const probesApart = int64(time.Second)
+
+// unheard notes probes that nothing has answered, when the connection is over.
+func (c *Conn) unheard() {
+	k, t := c.work.silence, c.Trace
+	if k == nil || t.Ending != trace.Open || k.probes.Window || k.unheard == 0 || t.Flow[c.Dir(1-k.prober)].Frames != k.unheard {
+		return
+	}
+	if lasted := max(c.env.End, t.LastTime) - k.first; k.last-k.first >= probesApart && lasted >= lateAnswer {
+		t.Flow[c.Dir(k.prober)].Delayed().Probes = trace.Unanswered{Count: k.probes.Probes, First: k.probes.First, Last: k.probes.Last, For: lasted}
+	}
 }
 
 // before returns the silence that a RST comes behind, nil if there is none. The RST is counted by now.

@@ -21,6 +21,7 @@ var makers = []func(*about){
 	endings,
 	doubtfulResets,
 	halfOpens,
+	unheard,
 	wrongMarkers,
 	segments,
 	damagedPackets,

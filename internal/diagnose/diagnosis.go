@@ -89,6 +89,7 @@ const (
 	Reset             Kind = "reset"
 	SilentClose       Kind = "silent-close"
 	HalfOpened        Kind = "half-open"
+	Unheard           Kind = "keep-alive"
 	WrongLength       Kind = "length"
 	WrongCRC          Kind = "crc"
 	Markers           Kind = "markers"
@@ -151,6 +152,7 @@ var kinds = []struct {
 	{Reset, "One side reset the connection, and no Terminate says why."},
 	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
 	{HalfOpened, "The ports of a connection were used again while it was open: one side may have lost it, as by a restart, and the other one had not."},
+	{Unheard, "A side asked with keep-alives whether the other one is still there, and got no answer."},
 	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
 	{Oversize, "FPDUs are larger than a TCP segment can hold (RFC 5044 section 4.5)."},
 	{Damaged, "Packets were damaged on their way: their TCP checksum is wrong."},

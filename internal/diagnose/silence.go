@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -32,8 +33,31 @@ func (a *about) silenced(d *Diagnosis) {
 	if s.Own {
 		side = 1 - side
 	}
-	d.Advice = fmt.Sprintf("look whether the %s was up at that time, and compare the idle timeout of firewalls and NATs on the way with the time "+
-		"between keep-alives (tcp_keepalive_time in Linux), which should be shorter.", side.Sender())
+	d.Advice = gone(side.Sender())
+}
+
+// unheard tells of keep-alives without an answer on a connection that was open to the end.
+func unheard(a *about) {
+	for d := range trace.Dir(2) {
+		p := a.Flow[d].Delays().Probes
+		if p.Count < severalProbes {
+			continue
+		}
+		me, peer := d.Sender(), (1 - d).Sender()
+		a.add(Diagnosis{
+			Kind: Unheard, Severity: conformance.Warning, Dir: d, HasDir: true, Frames: []uint64{p.First, p.Last}, Title: "keep-alives without an answer",
+			Text: fmt.Sprintf("The %s sent %s keep-alive probes from frame %d to frame %d, and nothing of the %s was captured until %s, %s after the first. "+
+				"Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent.",
+				me, Number(p.Count), p.First, p.Last, peer, a.lastLook(), duration(p.For), peer),
+			Advice: gone(peer),
+		})
+	}
+}
+
+// gone is what to try where a side does not answer any more.
+func gone(side string) string {
+	return fmt.Sprintf("look whether the %s was up at that time, and compare the idle timeout of firewalls and NATs on the way with the time "+
+		"between keep-alives (tcp_keepalive_time in Linux), which should be shorter.", side)
 }
 
 // silence is what the reset that ended the connection came behind, as far as it tells something; nil: it does not.

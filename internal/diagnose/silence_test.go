@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,34 @@ func TestSilence(t *testing.T) {
 				c.Wait(75e9)
 			}
 			c.RST(client)
+		}},
+		{"probes without an answer to the end", func(c *tracetest.TCP) {
+			c.Wait(120 * minute)
+			for range 3 {
+				probe(c, client)
+				c.Wait(75e9)
+			}
+			probe(c, client)
+		}},
+		{"probes to the end, the last of which was answered", func(c *tracetest.TCP) {
+			c.Wait(120 * minute)
+			for range 3 {
+				probe(c, client)
+				c.Wait(75e9)
+			}
+			c.Ack(server)
+		}},
+		{"a probe at the end, and copies of it", func(c *tracetest.TCP) {
+			for range 3 {
+				probe(c, client)
+			}
+		}},
+		{"probes at the end of the side of which alone packets were captured", func(c *tracetest.TCP) {
+			c.Packets = slices.DeleteFunc(c.Packets, func(p tracetest.Packet) bool { return p.Side == server })
+			for range 3 {
+				probe(c, client)
+				c.Wait(75e9)
+			}
 		}},
 		{"a probe is answered with a reset", func(c *tracetest.TCP) {
 			c.Wait(120 * minute)
