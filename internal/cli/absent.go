@@ -12,6 +12,7 @@ import (
 type presence struct {
 	captures atomic.Uint64
 	most     atomic.Uint64 // that one of them has
+	unread   atomic.Bool   // check could not read one of them to its end
 }
 
 // counted takes note of a capture that was read.

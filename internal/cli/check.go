@@ -332,7 +332,7 @@ func (o *checkRun) report() error {
 	defer ignoreFirstInterrupt(o.files)()
 	o.reports = reports
 	failed, found := o.judge(o.ctx)
-	if err := o.absent(o.s, o.files, failed); err != nil {
+	if err := o.absent(o.s, o.files, o.there.unread.Load()); err != nil {
 		return errors.Join(err, o.withdrawn())
 	}
 	if err := o.decided.close(o.files, o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {

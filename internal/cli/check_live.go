@@ -92,6 +92,7 @@ func (o *checkRun) captureLive(ctx context.Context) (failed, found bool) {
 	}
 	if err != nil {
 		v.checked.Failure = "the capture failed"
+		o.there.unread.Store(true)
 	}
 	return !v.close() || err != nil, v.found
 }

@@ -116,6 +116,9 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	if o.placed(j.unit) {
 		c.Places = o.places(j.files[0], c.Findings)
 	}
+	if len(c.errs) > 0 {
+		o.there.unread.Store(true)
+	}
 	judged := c.Totals.IWARP - c.Totals.LoneDamaged
 	if c.Selected {
 		judged = countable(c.Connections)
