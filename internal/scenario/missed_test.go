@@ -153,6 +153,7 @@ func TestUndone(t *testing.T) {
 		{"server: {mpa: {revision: 1}}\n" + usual, "send1 was not sent: the startup did not come to its end"},
 		{"timeline: [connect, server send 10, close]", "send1 was not sent: the server may send nothing before the other side has"},
 		{"client: {mpa: {ord: 0}}\ntimeline: [connect, read 10, close]", "read1 was not sent: nothing let it go on; the depths of requests (ird, ord) or the link may be why"},
+		{"timeline: [connect, {together: [read 64KiB, reset]}]", "read1 was not answered: the connection was over before"},
 		{"timeline: [connect, {write: 10, to: {offset: 2GiB}}, wait 1ms, send 5]", "send1 was not sent: the connection was over before"},
 		{
 			"timeline: [connect, {parallel: [[write 4MiB], [wait 1ms, {send: 8, from: server}, {terminate: 0/2/06, from: server}]]}]",

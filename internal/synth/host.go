@@ -69,6 +69,7 @@ type host struct {
 	// posted are the steps whose messages it posted, to tell which were not done; nil if that is
 	// not to be told.
 	posted []step
+	resets bool // by a step
 	kicked bool
 }
 

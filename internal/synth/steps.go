@@ -35,6 +35,7 @@ func (w *world) part(t *task, o *op, part int) (until wait, last bool) {
 		return w.end(c, h, part)
 	case Reset:
 		h.line.reset(w.queue.Now())
+		h.resets = true
 		w.kick(h)
 		return wait{kind: resetSeen, conn: c, host: h}, true
 	case Wait:

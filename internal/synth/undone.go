@@ -59,6 +59,9 @@ func (h *host) notDone(name string) string {
 	case rnic.Streaming, rnic.Starting:
 		return what + "the startup did not come to its end"
 	case rnic.Ready:
+		if h.resets {
+			return what + "the connection was over " + before
+		}
 	}
 	return what + "nothing let it go on; the depths of requests (ird, ord) or the link may be why"
 }
