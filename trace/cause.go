@@ -3,6 +3,18 @@ package trace
 // SCTPCause is the cause of an error that an ABORT or an ERROR chunk gives.
 type SCTPCause uint16
 
+// SCTPReport is an error that a side reports in ERROR chunks: how often, first in Frame.
+type SCTPReport struct {
+	Cause        SCTPCause
+	Count, Frame uint64
+}
+
+// The causes with which a text may stand.
+const (
+	CauseUserAbort         SCTPCause = 12
+	CauseProtocolViolation SCTPCause = 13
+)
+
 // causes are the names of them (RFC 9260 section 3.3.10, RFC 5061 section 4.3, RFC 4895
 // section 5).
 var causes = map[SCTPCause]string{

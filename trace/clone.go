@@ -69,6 +69,7 @@ func (s Side) clone() Side {
 		s.SCTP = copied(s.SCTP)
 		s.SCTP.Addresses = slices.Clone(s.SCTP.Addresses)
 		s.SCTP.Causes = slices.Clone(s.SCTP.Causes)
+		s.SCTP.Reported = slices.Clone(s.SCTP.Reported)
 	}
 	return s
 }

@@ -181,11 +181,14 @@ type SCTPSide struct {
 	EndFrame uint64
 	EndTime  int64
 	// Causes are the first causes that its ABORT gave (RFC 9260 section 3.3.10), CausesCut says that
-	// they could not be read to their end. Errors counts its ERROR chunks, with the first cause and the
-	// frame of the first of them.
+	// they could not be read to their end, Reason is the text that it gave with one of them. Errors counts
+	// its ERROR chunks, with the first cause and the frame of the first of them, Reported are the first
+	// causes that they gave, each once.
 	Causes    []SCTPCause
 	CausesCut bool
+	Reason    string
 	Errors    Tally
+	Reported  []SCTPReport
 	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.

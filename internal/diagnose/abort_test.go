@@ -25,22 +25,73 @@ func withCauses(f *capture.Frame, causes ...sctp.Param) {
 	f.Data, f.OrigLen = b, uint32(len(b))
 }
 
-// TestAbort_Causes: the causes that an ABORT gives are told, and that it gives none.
+// aborted is a capture whose last frame is an ABORT.
+func aborted(t *testing.T) []capture.Frame {
+	t.Helper()
+	fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, write 3000, server reset]\n", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+// TestAbort_Causes: the causes that an ABORT gives are told with what they mean, and that it gives none.
 func TestAbort_Causes(t *testing.T) {
+	for _, tt := range []struct {
+		causes    []sctp.Param
+		want, try string
+	}{
+		{nil, "without a Terminate that says why. The ABORT gives no cause.", "a process that ends or is killed, or a driver that gives up, aborts its associations."},
+		{
+			[]sctp.Param{{Type: 12, Value: []byte("bye\x1b[2J")}},
+			"The ABORT gives the cause User-Initiated Abort (12): the upper layer asked for it. It says \"bye\".",
+			"look into the log of the responder for that time: its application or its RDMA layer aborted the association.",
+		},
+		{
+			[]sctp.Param{{Type: 13, Value: []byte("The cumulative tsn ack beyond the max tsn currently sent:\x03\x00")}},
+			"Protocol Violation (13): the initiator violated the protocol. It says \"The cumulative tsn ack beyond the max tsn currently sent:\".",
+			"look at what the initiator sent before frame ",
+		},
+		{
+			[]sctp.Param{{Type: 4}, {Type: 0x999}},
+			"The ABORT gives the causes Out of Resource (4) and unknown cause (2457): the responder has no resources left.", "the limits of the responder",
+		},
+		{[]sctp.Param{{Type: 0x999}}, "The ABORT gives the cause unknown cause (2457).", "look into the log of the responder for that time.\n"},
+	} {
+		fs := aborted(t)
+		withCauses(&fs[len(fs)-1], tt.causes...)
+		all := text(diagnosed(t, tracetest.Source(fs)), diagnose.Reset)
+		if !strings.Contains(all, tt.want) || !strings.Contains(all, tt.try) {
+			t.Errorf("%q and %q are not in %q", tt.want, tt.try, all)
+		}
+	}
+}
+
+// TestErrors_Reported: the errors that a side reports in ERROR chunks are told, each once.
+func TestErrors_Reported(t *testing.T) {
+	const chunk = 14 + 20 + sctp.HeaderLen
 	for _, tt := range []struct {
 		causes []sctp.Param
 		want   string
 	}{
-		{nil, "without a Terminate that says why. The ABORT gives no cause."},
-		{[]sctp.Param{{Type: 12, Value: []byte("bye")}}, "The ABORT gives the cause User-Initiated Abort (12)."},
-		{[]sctp.Param{{Type: 4}, {Type: 0x999}}, "The ABORT gives the causes Out of Resource (4) and unknown cause (2457)."},
+		{nil, "warning sctp-error responder frames [11] pdus [] of 1: SCTP error reported\nThe responder reported an error without a cause in an ERROR chunk in frame 11."},
+		{
+			[]sctp.Param{{Type: 1, Value: make([]byte, 4)}, {Type: 1, Value: make([]byte, 4)}},
+			"warning sctp-error responder frames [11] pdus [] of 1: SCTP error reported: Invalid Stream Identifier\nThe responder reported the error Invalid Stream Identifier (1) in an ERROR " +
+				"chunk in frame 11, and 1 more time: the initiator sent on a stream that the association does not have.",
+		},
+		{
+			[]sctp.Param{{Type: 8}, {Type: 9, Value: make([]byte, 4)}},
+			"note sctp-error responder frames [11] pdus [] of 1: SCTP error reported: Unrecognized Parameters\nThe responder reported the error Unrecognized Parameters (8) in an ERROR chunk in frame 11: " +
+				"it does not know parameters of the initiator.",
+		},
 	} {
-		fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, write 3000, server reset]\n", false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		withCauses(&fs[len(fs)-1], tt.causes...)
-		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.Reset); !strings.Contains(all, tt.want) {
+		fs := aborted(t)
+		f := &fs[len(fs)-1]
+		withCauses(f, tt.causes...)
+		f.Data[chunk] = byte(sctp.TypeError)
+		sctp.Seal(f.Data[chunk-sctp.HeaderLen:])
+		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.SCTPError); !strings.Contains(all, tt.want) {
 			t.Errorf("%q is not in %q", tt.want, all)
 		}
 	}

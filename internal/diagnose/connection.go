@@ -22,6 +22,7 @@ var makers = []func(*about){
 	doubtfulResets,
 	halfOpens,
 	unheard,
+	reportedErrors,
 	wrongMarkers,
 	segments,
 	damagedPackets,

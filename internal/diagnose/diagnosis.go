@@ -90,6 +90,7 @@ const (
 	SilentClose       Kind = "silent-close"
 	HalfOpened        Kind = "half-open"
 	Unheard           Kind = "keep-alive"
+	SCTPError         Kind = "sctp-error"
 	WrongLength       Kind = "length"
 	WrongCRC          Kind = "crc"
 	Markers           Kind = "markers"
@@ -153,6 +154,7 @@ var kinds = []struct {
 	{SilentClose, "One side closed the connection while something was under way, and no Terminate says why."},
 	{HalfOpened, "The ports of a connection were used again while it was open: one side may have lost it, as by a restart, and the other one had not."},
 	{Unheard, "A side asked with keep-alives whether the other one is still there, and got no answer."},
+	{SCTPError, "A side reported an error with an ERROR chunk of SCTP, which the association survives (RFC 9260 section 3.3.10)."},
 	{StartupLate, "The answer to the MPA Request took long, or came after the initiator had given up."},
 	{Oversize, "FPDUs are larger than a TCP segment can hold (RFC 5044 section 4.5)."},
 	{Damaged, "Packets were damaged on their way: their TCP checksum is wrong."},

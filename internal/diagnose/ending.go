@@ -40,7 +40,7 @@ func (a *about) reset() {
 	}
 	if a.Ending == trace.Abort {
 		d.Title = "aborted"
-		d.Text = fmt.Sprintf("The %s aborted the association in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame) + abortCauses(a.Side[who].SCTP)
+		d.Text = fmt.Sprintf("The %s aborted the association in frame %d, without a Terminate that says why.", who.Sender(), a.EndFrame) + abortCauses(a.Side[who].SCTP, who)
 	}
 	if a.Flow[0].FIN != nil && a.Flow[1].FIN != nil || a.Flow[1-who].FIN != nil && a.Flow[1-who].FIN.Frame < a.EndFrame {
 		// A reset behind a close is how some stacks end.
@@ -62,6 +62,9 @@ func (a *about) reset() {
 		}
 	}
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
+	if a.Ending == trace.Abort {
+		d.Advice = abortAdvice(a.Side[who].SCTP, who)
+	}
 	a.silenced(&d)
 	if !a.fromBetween(&d) {
 		a.contradicted(&d)
@@ -108,25 +111,6 @@ func (a *about) fromBetween(d *Diagnosis) bool {
 
 // together is how soon resets in the names of both sides follow each other that something between the sides sends.
 const together = 10 * time.Millisecond
-
-// abortCauses says which causes an ABORT gives.
-func abortCauses(s *trace.SCTPSide) string {
-	if len(s.Causes) == 0 {
-		if s.CausesCut {
-			return ""
-		}
-		return " The ABORT gives no cause."
-	}
-	words := make([]string, 0, len(s.Causes))
-	for _, c := range s.Causes {
-		words = append(words, fmt.Sprintf("%s (%d)", c, uint16(c)))
-	}
-	what := "cause "
-	if len(words) > 1 {
-		what = "causes "
-	}
-	return " The ABORT gives the " + what + list(words) + "."
-}
 
 // silentClose diagnoses a close without a Terminate while something was under way, or before
 // the responder sent anything.

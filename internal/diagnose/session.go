@@ -24,7 +24,7 @@ func (p *problems) session(c *trace.Connection) {
 			p.addf("no Terminate before another session began on the stream in frame %d", c.EndFrame)
 		}
 	case trace.Abort:
-		p.addf("association aborted by the %s in frame %d", c.EndedBy.Sender(), c.EndFrame)
+		p.addf("association aborted by the %s in frame %d%s", c.EndedBy.Sender(), c.EndFrame, causeNames(c.Side[c.EndedBy].SCTP))
 	default:
 	}
 }
