@@ -189,6 +189,9 @@ type SCTPSide struct {
 	Reason    string
 	Errors    Tally
 	Reported  []SCTPReport
+	// WrongTags are the packets in its name with a verification tag that is not that of the association: they had no
+	// effect (RFC 9260 section 8.5).
+	WrongTags SCTPWrongTags
 	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.
@@ -209,6 +212,13 @@ type SCTPSide struct {
 	// Unseen says, once a session of it is over, that packets of it are known to be missing
 	// from the capture, or not to be in the order in which they passed.
 	Unseen bool
+}
+
+// SCTPWrongTags counts packets with wrong verification tags; the first is in Frame and has Tag. On is the first frame with
+// which the side went on behind one of them, with the right tag; 0 if there is none.
+type SCTPWrongTags struct {
+	Count, Frame, On uint64
+	Tag              uint32
 }
 
 // Ops counts the PDUs and messages of one RDMAP opcode in one direction.

@@ -139,6 +139,18 @@ func (a *Association) SetTag(side int, tag uint32) {
 	a.side[side].Tag, a.side[side].HasTag = tag, true
 }
 
+// WrongTag counts a packet in the name of a side whose tag is not that of the association. on is the frame with which the side went
+// on behind it, 0: it is not known.
+func (a *Association) WrongTag(side int, tag uint32, frame, on uint64) {
+	w := &a.side[side].WrongTags
+	if w.Count++; w.Count == 1 {
+		w.Tag, w.Frame = tag, frame
+	}
+	if w.On == 0 {
+		w.On = on
+	}
+}
+
 // Session returns the session of the first chunk of DDP in the current packet,
 // or nil.
 func (a *Association) Session(side int) (c *trace.Connection, d trace.Dir) {

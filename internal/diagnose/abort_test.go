@@ -96,3 +96,27 @@ func TestErrors_Reported(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongTag: a packet with another verification tag is told, and is no connection.
+func TestWrongTag(t *testing.T) {
+	const tag = 14 + 20 + 4
+	fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: [connect, write 3000, wait 1ms, write 3000, server close]\n", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = 7
+	stray := fs[at]
+	stray.Data = append([]byte(nil), stray.Data...)
+	binary.BigEndian.PutUint32(stray.Data[tag:], 0xabc)
+	sctp.Seal(stray.Data[tag-4:])
+	fs = append(fs[:at:at], append([]capture.Frame{stray}, fs[at:]...)...)
+	for i := range fs {
+		fs[i].Number = uint64(i) + 1
+	}
+	all := text(diagnosed(t, tracetest.Source(fs)))
+	want := "note half-open initiator frames [8 9] pdus [] of 1: packets with a wrong verification tag\n" +
+		"The packet in the name of the initiator in frame 8 has the verification tag 0x00000abc, and those of this association have 0x"
+	if !strings.HasPrefix(all, want) || strings.Count(all, "\nTry") != 1 {
+		t.Errorf("%q", all)
+	}
+}

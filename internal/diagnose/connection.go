@@ -23,6 +23,7 @@ var makers = []func(*about){
 	halfOpens,
 	unheard,
 	reportedErrors,
+	wrongTags,
 	wrongMarkers,
 	segments,
 	damagedPackets,

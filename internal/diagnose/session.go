@@ -47,6 +47,10 @@ func (p *problems) association(c *trace.Connection) {
 			p.addf("association: %s of the %s, the first in frame %d: %s (%d)", Counted(s.Errors.Count, "ERROR", "ERRORs"), who, s.Errors.Frame,
 				trace.SCTPCause(s.Errors.Value), s.Errors.Value) //nolint:gosec // 16 bits
 		}
+		if s.WrongTags.Count > 0 {
+			p.addf("association: %s in the name of the %s with a wrong verification tag, left out, the first in frame %d",
+				Counted(s.WrongTags.Count, "packet", "packets"), who, s.WrongTags.Frame)
+		}
 		if s.Unread > 0 {
 			p.addf("association: %s of the %s with a chunk that cannot be read, the first in frame %d",
 				Counted(s.Unread, "packet", "packets"), who, s.FirstUnread)

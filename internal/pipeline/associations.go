@@ -30,6 +30,7 @@ type association struct {
 	at      int  // place in the list of all
 	weight  int  // the memory that was taken for it, in octets
 	closing bool // it waits to be settled
+	held    *held
 }
 
 // place is an association under one pair of addresses; swap says that its side 0

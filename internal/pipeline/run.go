@@ -255,6 +255,7 @@ type Run struct {
 	pending map[packet.Endpoints]pendingSYN // nil: there was none
 	eager   bool                            // each SYN is a connection at once: tests compare
 	assocs  *associations
+	held    int    // packets that wait beside associations, see [Run.holdsTag]
 	live    uint64 // sessions of the associations in the table
 	totals  Totals
 	records *ended.List // ended connections that carried iWARP
@@ -576,6 +577,9 @@ func (r *Run) Finish() *ended.List {
 	r.syns = newSYNs()
 	r.weighSYNs()
 	r.untap()
+	for _, a := range slices.Clone(r.assocs.all) {
+		r.beginHeld(a)
+	}
 	all := slices.Clone(r.assocs.all)
 	slices.SortFunc(all, func(a, b *association) int { return cmp.Compare(a.conn.Number(), b.conn.Number()) })
 	for _, a := range all {

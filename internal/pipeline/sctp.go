@@ -87,6 +87,7 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 	a, side = t.find(p, tag, o)
 	if a == nil {
 		if !o.ok || o.Type != sctp.TypeInit && tag == 0 || o.reflected {
+			r.wrongTag(p, tag, o)
 			return nil, 0
 		}
 		if x, s := t.trusted(p); r.chunks.Checksum == sctp.Bad && x != nil {
@@ -96,13 +97,14 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 			n.Damaged = true
 			return nil, 0
 		}
-		r.roomFor(p)
-		a, side = t.add(p), 0
-		a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
-		if r.totals.Evicted > 0 && o.Type != sctp.TypeInit {
-			a.conn.MayBeRest()
+		if r.holdsTag(p, tag, o) {
+			return nil, 0
 		}
-		t.next++
+		if a, side = t.find(p, tag, o); a == nil { // else those that waited have begun it
+			a, side = r.begins(p, o), 0
+		}
+	} else if a.held != nil && a.held.side == side && a.has(side, tag) {
+		r.discardHeld(a, r.chunks.Frame)
 	}
 	if bad := r.chunks.Checksum == sctp.Bad; !bad || !a.conn.Trusted(side) {
 		t.learn(a, side, tag, o, !bad)
@@ -115,6 +117,19 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 		}
 	}
 	return a, side
+}
+
+// begins begins an association with a packet.
+func (r *Run) begins(p *packet.Packet, o *opening) *association {
+	t := r.assocs
+	r.roomFor(p)
+	a := t.add(p)
+	a.conn.Init(&r.env, t.next, endpoints(p), (*sessions)(r))
+	if r.totals.Evicted > 0 && o.Type != sctp.TypeInit {
+		a.conn.MayBeRest()
+	}
+	t.next++
+	return a
 }
 
 // roomFor makes room for another association.
@@ -143,6 +158,7 @@ func (r *Run) evictAssociations() {
 
 // dissociate ends an association.
 func (r *Run) dissociate(a *association) {
+	r.discardHeld(a, 0)
 	a.conn.Finish()
 	r.assocs.remove(a)
 	r.memory.Take(-a.weight)
