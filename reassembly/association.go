@@ -1,6 +1,7 @@
 package reassembly
 
 import (
+	"math"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/internal/sctp"
@@ -611,19 +612,20 @@ func (h *assocDirection) rest(f *fragment) bool {
 
 // gone is [Message.Gone] of the fragments from first to last.
 func (h *assocDirection) gone(first, last *fragment) bool {
-	if first.idata {
-		return true // numbers do not tell which TSNs are missing
+	before, behind := first.tsn-1, last.tsn+2
+	if first.idata { // fragments of others may stand between
+		before, behind = h.start, math.MaxInt64
 	}
-	return !first.begin() && h.went(first.tsn-1) || !last.end() && h.went(last.tsn+1)
+	return !first.begin() && h.went(before, first.tsn) || !last.end() && h.went(last.tsn+1, behind)
 }
 
-// went reports whether a TSN was sent or given up, but not captured.
-func (h *assocDirection) went(v int64) bool {
+// went reports whether one of some TSNs was sent or given up, but not captured.
+func (h *assocDirection) went(from, to int64) bool {
 	end := h.high
 	if h.hasAcked {
 		end = max(end, h.acked)
 	}
-	return v >= h.start && v < end && h.unseen(v, v+1) > 0
+	return h.unseen(max(from, h.start), min(to, end)) > 0
 }
 
 // full reports whether there is no room for what waits.

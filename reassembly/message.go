@@ -27,7 +27,7 @@ type Message struct {
 	// out to be counted.
 	Headless bool
 	// Gone: a fragment that is missing was sent, or given up by its sender: its TSN was not captured,
-	// and is no later than others that were captured or acknowledged.
+	// and is no later than others that were captured or acknowledged. Of I-DATA it is any TSN that may be one of it.
 	Gone bool
 	// Frame is the frame that completed it, Time its capture time in nanoseconds
 	// since the Unix epoch, Frames all that carried some of it by then.

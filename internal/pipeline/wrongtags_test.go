@@ -9,7 +9,9 @@ import (
 // TestSCTP_WrongTag: a packet with a tag that the association does not have is none of another association where its side goes on.
 func TestSCTP_WrongTag(t *testing.T) {
 	stray := func(a *assoc, tag uint32, chunks ...[]byte) { a.put(0, tag, chunks...) }
-	send := func(a *assoc) []byte { return dataChunk(whole, 9999, 0, ppidControl, append(be16(nil, 0), 0, fInitiate)) }
+	send := func(a *assoc) []byte {
+		return dataChunk(whole, 9999, 0, ppidControl, append(be16(nil, 0), 0, fInitiate))
+	}
 	for _, tt := range []struct {
 		name string
 		do   func(a *assoc)
