@@ -192,6 +192,11 @@ func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 	default:
 		d.Text = fmt.Sprintf("%s %s missing from the capture: %s not appear.", missing, are(n), ssnsDo(n))
 	}
+	if dir == trace.R2I {
+		if said := a.lostAnswer(); said != "" {
+			d.Also = append(d.Also, said)
+		}
+	}
 	a.add(*d)
 }
 

@@ -20,6 +20,8 @@ func unanswered(a *about) {
 	switch {
 	case a.wrongRequest():
 	case a.halfStartup(trace.I2R) || a.halfStartup(trace.R2I):
+	case a.lostAnswer() != "":
+		a.noAnswer()
 	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.Unanswered && !a.silentSession():
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
@@ -49,12 +51,30 @@ func (a *about) noAnswer() {
 	if a.Transport == trace.SCTP {
 		request = "Initiate"
 	}
+	if said := a.lostAnswer(); said != "" {
+		if f.Rare().Gaps == 0 { // else the gap tells
+			a.add(Diagnosis{
+				Kind: Missing, Severity: conformance.Note, Dir: trace.R2I, HasDir: true, Frames: framesAt(ini.StartupFrame), Title: "answer not captured", same: "answer",
+				Text: said, Advice: "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection),
+			})
+		}
+		return
+	}
+	why := a.mayMiss(f)
 	early := a.Ending != trace.Open && a.EndedBy == trace.R2I && a.EndFrame < ini.StartupFrame // whatever is in the request
 	d := Diagnosis{
 		Kind: StartupUnanswered, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(ini.StartupFrame), Title: "not answered",
 	}
 	switch {
+	case why != "" && !early && (a.Ending == trace.Open || a.EndedBy != trace.R2I):
+		d.Text = fmt.Sprintf("No answer of the responder to the %s in frame %d was captured", request, ini.StartupFrame)
+		if d.same = "open"; a.Ending == trace.Open {
+			d.Text += fmt.Sprintf(" until %s, %s later.", a.lastLook(), duration(a.until()-ini.StartupTime))
+		} else {
+			d.same = "initiator"
+			d.Text += fmt.Sprintf(" until the initiator %s the connection (frame %d), %s later.", a.ended(), a.EndFrame, duration(a.endTime()-ini.StartupTime))
+		}
 	case a.Ending == trace.Open:
 		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until %s, %s later.",
 			request, ini.StartupFrame, a.lastLook(), duration(a.until()-ini.StartupTime))
@@ -77,7 +97,7 @@ func (a *about) noAnswer() {
 	if a.EndFrame > 0 {
 		d.Frames = append(d.Frames, a.EndFrame)
 	}
-	if why := a.mayMiss(f); why != "" && !a.finds("MPA-REP-KEY-01") {
+	if why != "" && !a.finds("MPA-REP-KEY-01") {
 		if f.FPDUs+f.Rare().Chunks > 0 {
 			return // they follow an answer
 		}
@@ -91,6 +111,27 @@ func (a *about) noAnswer() {
 		return
 	}
 	a.add(d)
+}
+
+// lostAnswer says of a session over SCTP that the answer to its Initiate is not in the capture, where chunks of the responder are
+// known to be missing; else it returns "".
+func (a *about) lostAnswer() string {
+	ini, f := &a.Side[trace.I2R], &a.Flow[trace.R2I]
+	if a.Transport != trace.SCTP || a.Outcome != trace.Incomplete || ini.StartupFrame == 0 || a.Side[trace.R2I].StartupFrame > 0 || f.Rare().GapOctets == 0 && !f.Waiting {
+		return ""
+	}
+	acked := ""
+	if s := a.Side[trace.R2I].SCTP; s.GapTSNs > 0 && !s.Forwarded {
+		acked = " that the initiator acknowledged"
+	}
+	said := fmt.Sprintf("No answer to the Initiate in frame %d was captured. Chunks of the responder%s are missing from the capture, and the answer may be among them.",
+		ini.StartupFrame, acked)
+	for d, f := range a.Flow {
+		if n := f.Rare().Chunks; n > 0 {
+			return said + fmt.Sprintf(" The %s sent %s, as a side does once the session is accepted.", trace.Dir(d).Sender(), Counted(n, "DDP segment", "DDP segments"))
+		}
+	}
+	return said
 }
 
 // mayMiss says why the answer of the responder may not have been captured; "": nothing shows that it was not.

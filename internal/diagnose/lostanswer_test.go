@@ -1,0 +1,45 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/diagnose"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// TestLostAnswer: of an answer to an Initiate that the capture lacks it is not said that the initiator waited for it.
+func TestLostAnswer(t *testing.T) {
+	const (
+		lacks = "No answer to the Initiate in frame 5 was captured. Chunks of the responder that the initiator acknowledged are missing from the capture, and the " +
+			"answer may be among them."
+		sent = " The initiator sent 3 DDP segments, as a side does once the session is accepted."
+	)
+	for _, tt := range []struct {
+		body, end, want string
+		kinds           []diagnose.Kind
+	}{
+		{"write 4000", "", lacks + sent, []diagnose.Kind{diagnose.Missing}},
+		{"write 4000", ", end", lacks + sent, []diagnose.Kind{diagnose.Missing}},
+		{"write 4000", ", reset", lacks + sent, []diagnose.Kind{diagnose.Missing, diagnose.Reset}},
+		{"wait 5ms", ", end", lacks, []diagnose.Kind{diagnose.Missing}},
+		{"wait 5ms", ", server reset", lacks, []diagnose.Kind{diagnose.Missing, diagnose.Reset}},
+	} {
+		src := fmt.Sprintf("transport: sctp\ncapture: {missing: [6]}\nboth: {sctp: {bundle: false}}\ntimeline: [connect, %s, wait 2s%s]\n", tt.body, tt.end)
+		fs, err := tracetest.ReadFile(generate(t, src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := diagnosed(t, tracetest.Source(fs))
+		all := text(ds)
+		if !strings.Contains(all, tt.want) || strings.Contains(all, "waited") || len(ds) != len(tt.kinds) {
+			t.Errorf("%s%s: %s", tt.body, tt.end, all)
+		}
+		for _, k := range tt.kinds {
+			if text(ds, k) == "" {
+				t.Errorf("%s%s: no %s in %s", tt.body, tt.end, k, all)
+			}
+		}
+	}
+}
