@@ -43,3 +43,22 @@ func TestLostAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestLostInitiate: a session whose answer is the first of it that was captured began before the capture, or its Initiate is missing.
+func TestLostInitiate(t *testing.T) {
+	for _, tt := range []struct{ without, want string }{
+		{"skip: 5", "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe session had begun before the capture did. Its Initiate is missing, so"},
+		{"missing: [5]", "note missing - frames [5] pdus [] of 1: no Initiate\nThe session has no Initiate, although the association began within the capture and the " +
+			"responder answered one in frame 5: it was not sent, or not captured."},
+		{"skip: 4", ""},
+	} {
+		src := fmt.Sprintf("transport: sctp\ncapture: {%s}\nboth: {sctp: {bundle: false}}\ntimeline: [connect, write 4000, read 100, end, close]\n", tt.without)
+		fs, err := tracetest.ReadFile(generate(t, src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, tracetest.Source(fs))); !strings.HasPrefix(all, tt.want) || (tt.want == "") != (all == "") {
+			t.Errorf("%s: %q", tt.without, all)
+		}
+	}
+}

@@ -31,8 +31,10 @@ func (a *about) begunBefore() {
 	switch {
 	case a.Transport == trace.TCP && (a.SYN || ini.HasStartup || res.HasStartup):
 		return
-	case a.Transport == trace.SCTP && (ini.StartupFrame > 0 || res.StartupFrame > 0):
+	case a.Transport == trace.SCTP && ini.StartupFrame > 0:
 		return
+	case a.Transport == trace.SCTP && res.StartupFrame > 0 && (a.Unasked || !packets(ini.SCTP)):
+		return // a finding says that it was not sent, or the capture may have one direction only
 	}
 	if a.Transport == trace.SCTP && (ini.SCTP.InitFrame > 0 || res.SCTP.InitFrame > 0) && !a.MayBeRest {
 		a.noInitiate()
@@ -41,6 +43,9 @@ func (a *about) begunBefore() {
 	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known"
 	if a.Transport == trace.SCTP {
 		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or not known"
+		if res.StartupFrame > 0 {
+			startup, known = "Initiate is", "what the initiator asked for is not known"
+		}
 	}
 	d := Diagnosis{
 		Kind: LateStart, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "begun before the capture",
@@ -56,14 +61,23 @@ func (a *about) begunBefore() {
 	a.add(d)
 }
 
-// noInitiate diagnoses a session without an Initiate and an answer in an association whose beginning was
+// packets reports whether packets of a side of an association were captured.
+func packets(s *trace.SCTPSide) bool { return s.Good+s.Zero+s.Wrong+s.Uncertain > 0 }
+
+// noInitiate diagnoses a session without an Initiate, and perhaps without an answer, in an association whose beginning was
 // captured: it did not begin before the capture, so they were not sent, or not captured.
 func (a *about) noInitiate() {
-	a.add(Diagnosis{
+	d := Diagnosis{
 		Kind: Missing, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "no Initiate",
 		Text: "The session has no Initiate and no answer, although the association began within the capture: they were not sent, or not captured. " +
 			"Its roles and its read depth are guessed from the segments or not known, and most rules cannot be judged.",
-	})
+	}
+	if f := a.Side[trace.R2I].StartupFrame; f > 0 {
+		d.Frames, d.same = framesAt(f), "answered"
+		d.Text = fmt.Sprintf("The session has no Initiate, although the association began within the capture and the responder answered one in frame %d: it was not "+
+			"sent, or not captured. What the initiator asked for is not known, and most rules cannot be judged.", f)
+	}
+	a.add(d)
 }
 
 // oneWay diagnoses a connection of which one direction was captured, and reports whether it is
