@@ -3,7 +3,7 @@ package trace
 // HalfOpen is what the capture shows of ports that were used again while a connection on them was open: one side
 // had lost its state, as by a restart, and the other one had not (RFC 9293 section 3.5.1).
 type HalfOpen struct {
-	// Again is the SYN by which the side By asked for another connection on the same ports, while neither side had closed
+	// Again is the SYN, over SCTP the INIT, by which the side By asked for another connection on the same ports, while neither side had closed
 	// or reset this one as far as the capture shows; 0: there is none.
 	Again uint64
 	By    Dir

@@ -408,6 +408,21 @@ func (a *Association) acceptOffer(side int, p *Packet) {
 	a.offers = [2][]trace.SCTPSide{}
 }
 
+// InitFrame is the frame of the INIT or INIT ACK of a side, 0 if it was not captured.
+func (a *Association) InitFrame(side int) uint64 { return a.side[side].InitFrame }
+
+// Displaced notes that side has begun another association on the same addresses and ports, with the INIT in frame.
+func (a *Association) Displaced(side int, frame uint64) {
+	if a.ending != trace.Open {
+		return
+	}
+	for _, st := range a.streams {
+		if s := st.now; s != nil && !s.over {
+			s.Trace.HalfOpen = &trace.HalfOpen{Again: frame, By: s.Dir(side), Opened: true}
+		}
+	}
+}
+
 // Addresses are the addresses that the INIT or INIT ACK of a side listed.
 func (a *Association) Addresses(side int) []netip.Addr { return a.side[side].Addresses }
 

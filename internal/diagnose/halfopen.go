@@ -36,13 +36,17 @@ func halfOpens(a *about) {
 func (a *about) usedAgain(k *trace.HalfOpen) {
 	me, peer := k.By.Sender(), (1 - k.By).Sender()
 	d := Diagnosis{Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again)}
-	what, asked, lost := "SYN", fmt.Sprintf("The %s asked for another connection on the same ports in frame %d", me, k.Again), me
+	on := "connection on the same ports"
+	if a.Transport == trace.SCTP {
+		on = "association on the same addresses and ports"
+	}
+	what, asked, lost := "SYN", fmt.Sprintf("The %s asked for another %s in frame %d", me, on, k.Again), me
 	switch {
 	case k.Answers:
 		what, lost = "SYN-ACK", "side that opened the other one"
 		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d is of another connection on the same ports, whose SYN was not captured before it", me, k.Again)
 	case k.Opened:
-		asked = fmt.Sprintf("The %s opened another connection on the same ports in frame %d", me, k.Again)
+		asked = fmt.Sprintf("The %s opened another %s in frame %d", me, on, k.Again)
 	}
 	switch {
 	case k.On > 0:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
@@ -210,4 +211,22 @@ func TestPendingSYN_Others(t *testing.T) {
 		b.WriteString(text(diagnosed(t, tracetest.Source(parts))))
 	}
 	golden(t, "pendingsyn_others.txt", b.String())
+}
+
+// TestHalfOpen_SCTP: a session that is open when its side begins another association on the same addresses and ports.
+func TestHalfOpen_SCTP(t *testing.T) {
+	for _, tt := range []struct{ end, want string }{
+		{"", "note half-open initiator frames [11] pdus [] of 1: ports used again while it was open\nThe initiator opened another association on the same addresses and ports in frame 11,"},
+		{"end, close, ", ""},
+	} {
+		src := "transport: sctp\nconnections: {a: {association: one, client: {address: \"10.0.0.1:5002\"}}, b: {association: two, client: {address: \"10.0.0.1:5002\"}}}\n" +
+			"timeline: [connect, write 3000, " + tt.end + "{connect: , on: b}, {write: 3000, on: b}, {end: , on: b}, {close: , on: b}]\n"
+		fs, err := tracetest.ReadFile(generate(t, src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.HalfOpened); !strings.HasPrefix(all, tt.want) || (tt.want == "") != (all == "") {
+			t.Errorf("%q: %q", tt.end, all)
+		}
+	}
 }

@@ -206,6 +206,9 @@ func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 	default:
 		d.Text = fmt.Sprintf("%s %s missing from the capture: %s not appear.", missing, are(n), ssnsDo(n))
 	}
+	if a.Side[dir].SCTP.Forwarded {
+		d.Also = append(d.Also, fmt.Sprintf("The %s gave some messages up (FORWARD TSN), perhaps those.", who))
+	}
 	if dir == trace.R2I {
 		if said := a.lostAnswer(); said != "" {
 			d.Also = append(d.Also, said)

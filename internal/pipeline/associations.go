@@ -202,6 +202,14 @@ func (a *association) has(s int, tag uint32) bool {
 	return a.known[s] && a.tag[s] == tag || slices.Contains(a.offered[s], tag)
 }
 
+// sender is the side whose address and port a packet comes from.
+func (a *association) sender(p *packet.Packet) int {
+	if a.ports[0] == p.SrcPort && slices.Contains(a.addrs[0], p.Src) {
+		return 0
+	}
+	return 1
+}
+
 // path counts the addresses of a side.
 func (a *association) path(side int, src packet.Addr) uint8 {
 	return uint8(max(slices.Index(a.addrs[side], src), 0)) //nolint:gosec // at most maxAddresses

@@ -113,6 +113,7 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 	// the place of those before it.
 	if o.ok && o.Type == sctp.TypeCookieEcho && a.complete() {
 		for _, old := range t.before(a, p) {
+			old.conn.Displaced(old.sender(p), cmp.Or(a.conn.InitFrame(side), r.chunks.Frame))
 			r.dissociate(old)
 		}
 	}

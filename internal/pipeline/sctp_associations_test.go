@@ -39,6 +39,9 @@ func TestSCTP_Restart(t *testing.T) {
 	if c := r.Conns; len(c) != 2 || c[0].Association != 0 || c[1].Association != 1 || c[0].Ending != trace.Open || c[1].Ending != trace.Terminated || len(r.Gaps) != 0 {
 		t.Errorf("%d connections", len(c))
 	}
+	if k := r.Conns[0].HalfOpen; k == nil || k.Again != 8 || k.By != trace.I2R || !k.Opened || r.Conns[1].HalfOpen != nil {
+		t.Errorf("half open: %+v", k)
+	}
 	if s := r.Conns[1].Side[0].SCTP; s.Tag != b.tag[0] || s.TSN != b.tsn[0]-2 || s.Retransmitted != 0 {
 		t.Errorf("%+v", s)
 	}
