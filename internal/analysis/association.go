@@ -371,7 +371,7 @@ func (a *Association) init(side int, c *sctp.Chunk) error {
 	offer.TakesZero = i.TakesZero()
 	unreadable := i.Readable()
 	offer.InitCut = c.Cut || unreadable != nil
-	if c.Type == sctp.TypeInitAck && !a.cookie && len(a.offers[side]) < maxOffers {
+	if c.Type == sctp.TypeInitAck && !a.settled() && len(a.offers[side]) < maxOffers {
 		a.offers[side] = append(a.offers[side], offer)
 	}
 	if !a.side[side].HasInit {
@@ -390,10 +390,14 @@ func (a *Association) takeOffer(side int, o *trace.SCTPSide) {
 	a.asm.Start(side, o.TSN)
 }
 
+// settled reports whether the association is established: a cookie was seen, and a session behind it. A cookie that was too old for
+// its receiver is followed by another one (RFC 9260 section 5.2.6).
+func (a *Association) settled() bool { return a.cookie && len(a.streams) > 0 }
+
 // acceptOffer takes the answer to which the cookie of a side belongs: its packet
 // carries the tag that the answer asked for.
 func (a *Association) acceptOffer(side int, p *Packet) {
-	if a.cookie {
+	if a.settled() {
 		return
 	}
 	a.cookie = true

@@ -215,6 +215,10 @@ func (a *association) path(side int, src packet.Addr) uint8 {
 	return uint8(max(slices.Index(a.addrs[side], src), 0)) //nolint:gosec // at most maxAddresses
 }
 
+// settled reports whether the tags are certain. A cookie that was too old for its receiver is followed by another one (RFC 9260
+// section 5.2.6), as long as nothing else was sent.
+func (a *association) settled() bool { return a.cookie && a.conn.Sessions() > 0 }
+
 func (a *association) complete() bool { return a.known[0] && a.known[1] }
 
 // add puts an association for a packet into the table.
@@ -250,12 +254,12 @@ func (t *associations) learn(a *association, side int, tag uint32, o *opening, s
 	}
 	if o.Type == sctp.TypeInit || o.Type == sctp.TypeInitAck {
 		t.hear(a, 1-side, o.tag, sure)
-		if offers := &a.offered[1-side]; o.Type == sctp.TypeInitAck && !a.cookie && !a.has(1-side, o.tag) && len(*offers) < maxOffers {
+		if offers := &a.offered[1-side]; o.Type == sctp.TypeInitAck && !a.settled() && !a.has(1-side, o.tag) && len(*offers) < maxOffers {
 			*offers = append(*offers, o.tag)
 			t.changes++
 		}
 	}
-	if o.Type == sctp.TypeCookieEcho && !a.cookie {
+	if o.Type == sctp.TypeCookieEcho && !a.settled() {
 		if slices.Contains(a.offered[side], tag) {
 			t.forget(a, side)
 		}

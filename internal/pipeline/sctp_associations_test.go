@@ -354,3 +354,24 @@ func TestSCTP_TwoAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestSCTP_StaleCookie: a cookie that was too old is followed by another INIT with the same tag, of which the answer has another one (RFC 9260
+// section 5.2.6): one association comes of it.
+func TestSCTP_StaleCookie(t *testing.T) {
+	a := newAssoc(&wire{})
+	a.put(0, 0, initChunk(ckInit, a.tag[1], a.tsn[0], 10, 10, ddpParam...))
+	a.send(1, initChunk(ckInitAck, a.tag[0], a.tsn[1], 10, 10, ddpParam...))
+	a.send(0, chunk(ckCookieEcho, 0, 'c'))
+	a.send(1, chunk(ckError, 0, 0, 3, 0, 8, 0, 0, 0, 1))
+	a.tag[0], a.tsn[1] = 0x98765432, 7000
+	a.open(0)
+	a.life(0, 0, "x")
+	r := a.run(t)
+	wantLines(t, r, lifeLines(0, "x")...)
+	if len(r.Conns) != 1 {
+		t.Fatalf("%d connections", len(r.Conns))
+	}
+	if s := r.Conns[0].Side; s[0].SCTP.Tag != a.tag[0] || s[1].SCTP.TSN != 7000 || s[1].SCTP.Errors.Count != 1 {
+		t.Errorf("%+v\n%+v", s[0].SCTP, s[1].SCTP)
+	}
+}
