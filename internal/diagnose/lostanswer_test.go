@@ -62,3 +62,20 @@ func TestLostInitiate(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSide: an association of which only packets of one side were captured.
+func TestOneSide(t *testing.T) {
+	for _, tt := range []struct{ only, want string }{
+		{"client", "note one-direction responder frames [3] pdus [] of 1: one direction only\nThe capture holds only what the initiator sent on this association."},
+		{"server", "note one-direction initiator frames [3] pdus [] of 1: one direction only\nThe capture holds only what the responder sent on this association."},
+	} {
+		src := fmt.Sprintf("transport: sctp\ncapture: {only: %s}\ntimeline: [connect, write 4000, read 100, end, close]\n", tt.only)
+		fs, err := tracetest.ReadFile(generate(t, src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.OneDirection); !strings.HasPrefix(all, tt.want) {
+			t.Errorf("%s: %q", tt.only, all)
+		}
+	}
+}

@@ -22,6 +22,28 @@ func incomplete(a *about) {
 	}
 	a.snapLength()
 	a.begunBefore()
+	a.oneSide()
+}
+
+// oneSide diagnoses an association of which only packets of one side were captured.
+func (a *about) oneSide() {
+	const few = 4 // packets that may belong to another association
+	if a.Transport != trace.SCTP || a.EndedEarly || a.MayBeRest {
+		return
+	}
+	for d := range a.Side {
+		s, o := a.Side[d].SCTP, a.Side[1-d].SCTP
+		if packets(s) || s.Damaged > 0 || o.Good+o.Zero+o.Wrong+o.Uncertain < few {
+			continue
+		}
+		who, peer := (1 - trace.Dir(d)).Sender(), trace.Dir(d).Sender()
+		a.add(Diagnosis{
+			Kind: OneDirection, Severity: conformance.Note, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(a.FirstFrame), Title: "one direction only",
+			Text: fmt.Sprintf("The capture holds only what the %s sent on this association. What the %s sent is missing, or came from addresses that the capture does not "+
+				"show to be its, so little can be judged.", who, peer),
+			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + capture(a.Connection),
+		})
+	}
 }
 
 // begunBefore diagnoses a connection that had begun before the capture, or that is what follows
