@@ -37,18 +37,37 @@ type Finding struct {
 	Related []uint64
 
 	further int // how many more of the rule there were on the connection
+	variant Variant
 }
 
 // Further is how many more findings of the rule the connection has that are not
 // listed. It is 0 but for the last one that is.
 func (f *Finding) Further() int { return f.further }
 
+// Variant is which of the ways to break its rule the finding is, where that matters beyond its message; 0 for any other.
+func (f *Finding) Variant() Variant { return f.variant }
+
+// Variant is one of the ways to break a rule.
+type Variant = rules.Variant
+
+// The variants that are told apart.
+const (
+	// SwappedOctets: the field has the expected value, with its octets swapped.
+	SwappedOctets = rules.SwappedOctets
+	// OtherQueue: the MSN is the next one of the other queue.
+	OtherQueue = rules.OtherQueue
+	// CountsMore: ULPDU_Length counts octets, too, that are not part of the ULPDU.
+	CountsMore = rules.CountsMore
+	// AnotherBegins: of a message without L, another one begins.
+	AnotherBegins = rules.AnotherBegins
+)
+
 // publicFinding is a finding as others see it.
 func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 	return Finding{
 		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
 		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
-		Related: f.Related, further: f.Further,
+		Related: f.Related, further: f.Further, variant: f.Variant,
 	}
 }
 

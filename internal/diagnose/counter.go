@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -28,11 +27,12 @@ func (a *about) wrongCount(dir trace.Dir) {
 			continue
 		}
 		n += 1 + f.Further()
-		if strings.Contains(f.Message, goesOnAs) {
+		switch f.Variant() {
+		case conformance.OtherQueue:
 			other += 1 + f.Further()
-		}
-		if strings.Contains(f.Message, octetsSwapped) {
+		case conformance.SwappedOctets:
 			swapped += 1 + f.Further()
+		default:
 		}
 	}
 	if n == 0 || swapped < n && (other < n || n < 2) {
@@ -58,11 +58,5 @@ func (a *about) wrongCount(dir trace.Dir) {
 	a.add(d)
 }
 
-// The rules on the MSN of the first message of a queue, and on those behind it; and what their findings say of one that fits the
-// other queue, or the next one with its octets swapped.
-const (
-	firstMSN      = "DDP-UNTAG-MSN-01"
-	nextMSN       = "DDP-UNTAG-MSN-02"
-	goesOnAs      = ", and goes on where queue "
-	octetsSwapped = ", and its octets are swapped"
-)
+// The rules on the MSN of the first message of a queue, and on those behind it.
+const firstMSN, nextMSN = "DDP-UNTAG-MSN-01", "DDP-UNTAG-MSN-02"

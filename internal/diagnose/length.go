@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/trace"
@@ -31,7 +30,7 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 	}
 	var cause string
 	switch cause, d.Advice, d.same = a.crcOrigin(dir); {
-	case found[0].Rule.ID == countsMore && !strings.Contains(found[0].Message, "too large"):
+	case found[0].Rule.ID == countsMore && found[0].Variant() != 0:
 		d.Advice = fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", dir.Sender())
 	case d.same == "link":
 		d.Also = append(d.Also, cause)

@@ -93,7 +93,7 @@ func whereOf(found []*conformance.Finding) string {
 	switch f := found[0]; {
 	case slices.Contains(taking, f.Rule.ID):
 		verb = " got it in frame "
-	case f.Rule.ID == lastFlag && strings.HasPrefix(f.Message, "another message"):
+	case f.Variant() == conformance.AnotherBegins:
 		verb = " sent the other message in frame "
 	}
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {

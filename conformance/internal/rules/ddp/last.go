@@ -29,7 +29,10 @@ var lastFlagRules = []rules.Rule{
 				_, m := s.Relate()
 				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
 					last := m.PlaceOf(&m.Final)
-					r.On(s, "another message begins, but the last segment of the previous one had no L", fmt.Sprintf("L=0 in frame %d", last.Frame), "L=1 on the last segment")
+					r.Report(rules.Violation{
+						Place: s.Where(), Message: "another message begins, but the last segment of the previous one had no L", Variant: rules.AnotherBegins,
+						Observed: fmt.Sprintf("L=0 in frame %d", last.Frame), Expected: "L=1 on the last segment",
+					})
 				}
 			},
 		},

@@ -24,7 +24,7 @@ var messageNumberRules = []rules.Rule{
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
 				if !s.Follows(1) {
-					reportInQueue(r, s, m, "the first message of the queue does not have MSN 1"+otherCount(s, 1), fmt.Sprintf("MSN %d", s.DDP.MSN), "MSN 1")
+					reportCount(r, s, m, "the first message of the queue does not have MSN 1", 1)
 				}
 			}),
 	},
@@ -47,7 +47,7 @@ var messageNumberRules = []rules.Rule{
 				case int32(s.DDP.MSN-m.MSN) < 0:
 					how = "goes back"
 				}
-				reportInQueue(r, s, m, "the MSN of the queue "+how+otherCount(s, m.MSN+1), fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN+1))
+				reportCount(r, s, m, "the MSN of the queue "+how, m.MSN+1)
 			}),
 	},
 	{
@@ -124,27 +124,48 @@ func inQueue(applies func(s *model.Segment, rel model.Relation, m *model.Message
 // reportInQueue reports a segment, to be seen with the last segment of the last message
 // of its queue.
 func reportInQueue(r *rules.Report, s *model.Segment, m *model.Message, message, observed, expected string) {
+	r.On(inQueueOf(s, m), message, observed, expected)
+}
+
+// inQueueOf is where a segment is, to be seen with the last segment of the last message of its queue.
+func inQueueOf(s *model.Segment, m *model.Message) model.Place {
 	at := s.Where()
 	if m.There && m.Segments() > 0 && m.Final.PDU != at.PDU {
 		at.Related = append(at.Related, m.Final.PDU)
 	}
-	r.On(at, message, observed, expected)
+	return at
 }
 
-// otherCount says that a wrong MSN in place of the next one is that with its octets swapped, or that it would be the next one of
+// reportCount reports a segment whose MSN is not the next one.
+func reportCount(r *rules.Report, s *model.Segment, m *model.Message, message string, next uint32) {
+	v := rules.Violation{
+		Place: inQueueOf(s, m), Message: message, Observed: fmt.Sprintf("MSN %d", s.DDP.MSN), Expected: fmt.Sprintf("MSN %d", next),
+		Variant: otherCount(s, next),
+	}
+	switch v.Variant {
+	case rules.SwappedOctets:
+		v.Message += ", and its octets are swapped"
+	case rules.OtherQueue:
+		v.Message += fmt.Sprintf(", and goes on where queue %d is", 1-s.DDP.QN)
+	default:
+	}
+	r.Report(v)
+}
+
+// otherCount reports whether a wrong MSN in place of the next one is that with its octets swapped, or would be the next one of
 // another queue: its sender may have one counter for both.
-func otherCount(s *model.Segment, next uint32) string {
+func otherCount(s *model.Segment, next uint32) rules.Variant {
 	if was := bits.ReverseBytes32(next - 1); bits.ReverseBytes32(s.DDP.MSN) == next || next > 1 && bits.ReverseBytes32(s.DDP.MSN) == was+1 {
-		return ", and its octets are swapped"
+		return rules.SwappedOctets
 	}
 	if s.DDP.QN > 1 {
-		return ""
+		return 0
 	}
 	q := &s.Queues[1-s.DDP.QN]
 	if !q.Seen || !q.Msg.There || s.DDP.MSN != q.Msg.MSN+1 {
-		return ""
+		return 0
 	}
-	return fmt.Sprintf(", and goes on where queue %d is", 1-s.DDP.QN)
+	return rules.OtherQueue
 }
 
 // beginsNext reports whether a segment begins the next message of its queue.

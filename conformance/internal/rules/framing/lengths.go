@@ -30,8 +30,9 @@ var lengthRules = []rules.Rule{
 					r.Unproven(catalogue.Neg) // perhaps they are no markers
 					return
 				}
-				if message, want := rightLength(e); message != "" {
-					r.On(e.Begin(), message, fmt.Sprint(f.ULPDULength), want)
+				if v := rightLength(e); v.Message != "" {
+					v.Place, v.Observed = e.Begin(), fmt.Sprint(f.ULPDULength)
+					r.Report(v)
 				}
 			},
 		},
@@ -195,32 +196,32 @@ func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 
 // rightLength says what is wrong with the length of an FPDU, and with which one its CRC is right. The pad hides up to three octets
 // of it. What a sender counts too, it counts in each FPDU: not where one before had a right CRC.
-func rightLength(e *model.FPDU) (message, want string) {
+func rightLength(e *model.FPDU) (v rules.Violation) {
 	f := e.FPDU
 	if n, ok := swapped(f); ok && f.Unsent == 0 { // else MPA-FPDU-FMT-01 says so
-		return "the octets of ULPDU_Length are swapped", fmt.Sprint(n)
+		return rules.Violation{Message: "the octets of ULPDU_Length are swapped", Expected: fmt.Sprint(n), Variant: rules.SwappedOctets}
 	}
 	what, n := countedToo(f)
 	if what == "" {
-		return "", ""
+		return v
 	}
 	fits := n
 	if !e.CRC.Good {
-		return "ULPDU_Length counts " + what + " as well", fmt.Sprint(n)
+		return rules.Violation{Message: "ULPDU_Length counts " + what + " as well", Expected: fmt.Sprint(n), Variant: rules.CountsMore}
 	}
 	n += mpa.PadLen(n) // the longest one that ends there
 	pad := paddedBy(f, n)
 	least := int(f.ULPDULength) - n
-	message = fmt.Sprintf("ULPDU_Length is %d octets too large", least)
+	v.Message, v.Expected = fmt.Sprintf("ULPDU_Length is %d octets too large", least), fmt.Sprint(n)
 	switch {
 	case pad > 0:
-		return fmt.Sprintf("ULPDU_Length is %d to %d octets too large", max(least, 1), least+pad), fmt.Sprintf("%d to %d", n-pad, n)
+		v.Message, v.Expected = fmt.Sprintf("ULPDU_Length is %d to %d octets too large", max(least, 1), least+pad), fmt.Sprintf("%d to %d", n-pad, n)
 	case least == 1:
-		message = "ULPDU_Length is 1 octet too large"
+		v.Message = "ULPDU_Length is 1 octet too large"
 	case fits == n:
-		message += ", as if it counted " + what + " as well"
+		v.Message += ", as if it counted " + what + " as well"
 	}
-	return message, fmt.Sprint(n)
+	return v
 }
 
 // swapped returns the length of an FPDU with its octets swapped, if the CRC is right with that.
