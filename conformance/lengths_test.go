@@ -115,7 +115,7 @@ faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [e
 		{"CRC off, a length with its octets exchanged", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
-faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
 		{"CRC off, a pad that need not be", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
@@ -153,7 +153,31 @@ faults: [{at: send1, set: {iwarp_mpa.ulpdulength: 26}}, {by: server, ignores: [e
 		{"CRC off, a length with its octets exchanged, and all that it says comes", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24 x400, close]
-faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, all lengths with their octets exchanged", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 100, close]
+faults: [{at: send1, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {at: send2, set: {iwarp_mpa.ulpdulength: 0x7600}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length with its octets exchanged that is too small", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 1008, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x0204}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length with its octets exchanged that no FPDU can have", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 1262, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x0005}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length that reaches into the next FPDU", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 66}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length that reaches over the next FPDU, into the one behind it", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 94}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length that reaches four octets into the next FPDU, or no CRC field", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
 		{"CRC off, markers, one FPDU without a CRC field", `
 client: {mpa: {crc: false}}
 server: {mpa: {markers: true, crc: false}}

@@ -45,10 +45,14 @@ faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores
 	{"the same, and all that it says comes", "MPA-FPDU-LEN-01", []string{"i2r 7"}, `
 timeline: [connect, send 24 x400, close]
 faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
-	{"the same, CRC off", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+	{"the same, CRC off", "MPA-FPDU-LEN-01", []string{"i2r 7"}, `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24 x400, close]
 faults: [{at: send1#2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`},
+	{"CRC off, a length that reaches four octets into the next FPDU, or no CRC field", "MPA-FPDU-FMT-01", []string{"i2r 7"}, `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [errors]}]`},
 	{"a receiver that goes on behind a wrong MSN", "DDP-ERR-MISSED-01", []string{"r2i 7"}, `
 timeline: [connect, send 10, send 10, server send 10, send 10, close]
 faults: [{at: send2, set: {iwarp_ddp.msn: 7}}, {by: server, ignores: [errors]}]`},

@@ -66,6 +66,7 @@ type sending struct {
 	shapes  shapes
 	Chain   chain
 	Latest  last // FPDU
+	Framed  framed
 	First   firstSegment
 	Second  second
 	// Knows is how much of the other direction the sender had when it sent its last message

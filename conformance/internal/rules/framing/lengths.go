@@ -17,12 +17,27 @@ import (
 // lengthRules judge the length and the layout of FPDUs (RFC 5044 section 4.1).
 var lengthRules = []rules.Rule{
 	{
-		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
+		ID: "MPA-FPDU-LEN-01", Needs: catalogue.Sync | catalogue.Full, ByShape: true, Late: true,
 		Test: rules.Test{Needs: rules.SameCRC},
 		FPDU: &rules.On[*model.FPDU]{
-			Applies: endByCRC,
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
+				_, before := e.SwappedBefore()
+				_, toEnd := e.SwappedToEnd()
+				if (before || toEnd) && lengthsOnly(c, e.Direction) {
+					return rules.InScope.Given(catalogue.Sync | catalogue.Full)
+				}
+				return endByCRC(c, e)
+			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				f := e.FPDU
+				if r.Trace.CRC == mpa.No {
+					if n, ok := e.SwappedBefore(); ok {
+						r.Report(swappedLength(e.LastFPDU(), e.Framed.Length, n))
+					} else if n, ok := e.SwappedToEnd(); ok {
+						r.Report(swappedLength(e.Begin(), f.ULPDULength, n))
+					}
+					return
+				}
 				if f.CRCStatus == mpa.CRCGood || e.Displaced != nil {
 					return
 				}
@@ -31,9 +46,29 @@ var lengthRules = []rules.Rule{
 					return
 				}
 				if v := rightLength(e); v.Message != "" {
-					v.Place, v.Observed = e.Begin(), fmt.Sprint(f.ULPDULength)
 					r.Report(v)
 				}
+			},
+		},
+		Loose: &rules.On[*model.Loose]{
+			// Four octets may be the CRC field that is missing.
+			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
+				by, _ := s.Overlaps()
+				_, swapped := s.Swapped()
+				return rules.InScopeIf((by > model.CrcSize || swapped) && lengthsOnly(c, s.Direction)).Given(catalogue.Sync | catalogue.Full)
+			},
+			Judge: func(r *rules.Report, s *model.Loose) {
+				by, most := s.Overlaps()
+				if n, ok := s.SwappedBefore(); ok {
+					r.Report(swappedLength(s.LastFPDU(), s.Framed.Length, n))
+					return
+				}
+				if n, ok := s.Swapped(); ok {
+					r.Report(swappedLength(s.Begin(), binary.BigEndian.Uint16(s.Octets), n))
+					return
+				}
+				r.On(s.LastFPDU(), fmt.Sprintf("ULPDU_Length is at least %d octets too large: the next FPDU begins %d octets before its end", int(s.Framed.Length)-most, by),
+					fmt.Sprint(s.Framed.Length), fmt.Sprintf("at most %d", most))
 			},
 		},
 	},
@@ -132,10 +167,11 @@ var lengthRules = []rules.Rule{
 				return rules.InScopeIf(behindSuspect(s) || inPlaceOfFPDU(s))
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
+				by, _ := s.Overlaps()
 				switch {
 				case behindSuspect(s):
 					reportLost(r, s.Direction, s.Chain.Begin(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
-				case (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
+				case by > 0 && r.Trace.CRC == mpa.No, (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
 					reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind)
 				default:
 					reportLost(r, s.Direction, s.Begin(), notFPDU)
@@ -199,15 +235,17 @@ func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 func rightLength(e *model.FPDU) (v rules.Violation) {
 	f := e.FPDU
 	if n, ok := swapped(f); ok && f.Unsent == 0 { // else MPA-FPDU-FMT-01 says so
-		return rules.Violation{Message: "the octets of ULPDU_Length are swapped", Expected: fmt.Sprint(n), Variant: rules.SwappedOctets}
+		return swappedLength(e.Begin(), f.ULPDULength, n)
 	}
+	v.Place, v.Observed = e.Begin(), fmt.Sprint(f.ULPDULength)
 	what, n := countedToo(f)
 	if what == "" {
 		return v
 	}
 	fits := n
 	if !e.CRC.Good {
-		return rules.Violation{Message: "ULPDU_Length counts " + what + " as well", Expected: fmt.Sprint(n), Variant: rules.CountsMore}
+		v.Message, v.Expected, v.Variant = "ULPDU_Length counts "+what+" as well", fmt.Sprint(n), rules.CountsMore
+		return v
 	}
 	n += mpa.PadLen(n) // the longest one that ends there
 	pad := paddedBy(f, n)
@@ -222,6 +260,18 @@ func rightLength(e *model.FPDU) (v rules.Violation) {
 		v.Message += ", as if it counted " + what + " as well"
 	}
 	return v
+}
+
+// swappedLength is a length with its octets swapped.
+func swappedLength(at model.Place, length uint16, n int) rules.Violation {
+	return rules.Violation{
+		Place: at, Message: "the octets of ULPDU_Length are swapped", Observed: fmt.Sprint(length), Expected: fmt.Sprint(n), Variant: rules.SwappedOctets,
+	}
+}
+
+// lengthsOnly reports whether nothing but lengths leads from one FPDU of a direction to the next, and all octets are there.
+func lengthsOnly(c *rules.Case, h *model.Direction) bool {
+	return c.Trace.CRC == mpa.No && c.Trace.Negotiated && c.Marking(h.Dir) == mpa.No && h.Began && c.Streamed(h)
 }
 
 // swapped returns the length of an FPDU with its octets swapped, if the CRC is right with that.

@@ -1,0 +1,126 @@
+package model
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// framed is how the last FPDU of a direction lies in the stream, if no CRC says where it ends, and no markers are in it: what
+// is wrong with its length shows only behind it.
+type framed struct {
+	from   int64 // 0: it does not qualify
+	Length uint16
+	// inside: where the first TCP segment begins inside it, if octets that may be an FPDU are there, or several of them; insideEnd is
+	// where these end, as their lengths say. 0: there are none.
+	inside, insideEnd int64
+}
+
+// add records an FPDU after the rules have judged it.
+func (l *framed) add(p *trace.PDU) {
+	f := p.FPDU
+	*l = framed{}
+	// One that does not begin with a segment may be what is left of another one whose length is wrong.
+	if f.CRCStatus != mpa.CRCOff || len(f.Markers) > 0 || len(p.Bounds) == 0 || p.Bounds[0] != 0 || !headsFPDU(f.Wire) {
+		return
+	}
+	l.from, l.Length = p.From, f.ULPDULength
+	if len(p.Bounds) < 2 || len(f.Missing) > 0 {
+		return
+	}
+	from := p.Bounds[1]
+	to := from
+	for to < len(f.Wire) && headsFPDU(f.Wire[to:]) {
+		to += int(sizeOf(int(binary.BigEndian.Uint16(f.Wire[to:]))))
+	}
+	if to >= len(f.Wire) && to > from {
+		l.inside, l.insideEnd = p.From+int64(from), p.From+int64(to)
+	}
+}
+
+// headsFPDU reports whether the first octets of an FPDU are possible ones: its length, and the control octets of DDP and RDMAP.
+func headsFPDU(b []byte) bool { return headed(b) && binary.BigEndian.Uint16(b) >= mpa.MinULPDU }
+
+// headed is headsFPDU without the length.
+func headed(b []byte) bool {
+	if len(b) < LengthSize+2 || b[2]&0x03 != 1 {
+		return false
+	}
+	op := rdmap.ControlOf(b[3])
+	return op.RV == 1 && op.Opcode.Assigned() && op.Opcode.Tagged() == (b[2]&0x80 != 0)
+}
+
+// sizeOf is how many octets an FPDU without markers has, by the length of its ULPDU.
+func sizeOf(ulpdu int) int64 { return int64(LengthSize + ulpdu + mpa.PadLen(ulpdu) + CrcSize) }
+
+// swapped returns a length with its octets swapped, if that is a possible one, and the size of the FPDU with that.
+func swapped(length uint16) (n int, size int64, ok bool) {
+	n = int(bits.ReverseBytes16(length))
+	return n, sizeOf(n), n >= mpa.MinULPDU && n != int(length)
+}
+
+// leadsTo returns the length with its octets swapped, if the FPDU ends at a place with that.
+func (l *framed) leadsTo(at int64) (n int, ok bool) {
+	n, size, ok := swapped(l.Length)
+	return n, ok && l.from > 0 && at == l.from+size
+}
+
+// SwappedBefore returns the length of the FPDU before one that was found by search, with its octets swapped, if the one that was found
+// begins just where that ends.
+func (e *FPDU) SwappedBefore() (n int, ok bool) {
+	n, ok = e.Framed.leadsTo(e.PDU.From)
+	return n, ok && e.FPDU.Sync != mpa.InSync
+}
+
+// SwappedToEnd returns the length of an FPDU whose end was never sent, with its octets swapped, if it leads to the end of what was
+// sent, or to others with such lengths that do.
+func (e *FPDU) SwappedToEnd() (n int, ok bool) {
+	f := e.FPDU
+	if f.CRCStatus != mpa.CRCOff || f.Unsent == 0 || len(f.Markers) > 0 || len(f.Missing) != 1 || f.Missing[0].To-f.Missing[0].From != f.Unsent {
+		return 0, false
+	}
+	rest := f.Wire[:len(f.Wire)-f.Unsent]
+	for len(rest) > 0 {
+		if !headed(rest) {
+			return 0, false
+		}
+		_, size, ok := swapped(binary.BigEndian.Uint16(rest))
+		if !ok || size > int64(len(rest)) {
+			return 0, false
+		}
+		rest = rest[size:]
+	}
+	n, _, ok = swapped(f.ULPDULength)
+	return n, ok
+}
+
+// SwappedBefore returns the length of the FPDU that reaches over others in front of these octets, with its octets swapped, if the
+// first of them begins just where that ends.
+func (s *Loose) SwappedBefore() (n int, ok bool) {
+	if by, _ := s.Overlaps(); by == 0 {
+		return 0, false
+	}
+	return s.Framed.leadsTo(s.Framed.inside)
+}
+
+// Swapped returns the length with which octets begin that are no FPDU, with its octets swapped, if they are one with that.
+func (s *Loose) Swapped() (n int, ok bool) {
+	if s.From != s.Latest.End || !headed(s.Octets) {
+		return 0, false
+	}
+	n, size, ok := swapped(binary.BigEndian.Uint16(s.Octets))
+	return n, ok && size == s.Length
+}
+
+// Overlaps returns by how many octets the last FPDU reaches over others, which begin with a TCP segment inside it, and the last of
+// which ends where these octets do; most is the length that it can have at most. 0: it does not, as far as is known.
+func (s *Loose) Overlaps() (by, most int) {
+	l := &s.Framed
+	if l.inside == 0 || s.From != s.Latest.End || s.End != l.insideEnd {
+		return 0, 0
+	}
+	return int(s.From - l.inside), int(l.inside-l.from) - LengthSize - CrcSize
+}
