@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"encoding/binary"
 	"maps"
 	"testing"
 
@@ -33,6 +34,47 @@ func TestPrivateData_TooMuch(t *testing.T) {
 		d.Request()
 		d.Reply()
 		d.Message(tracetest.Client, rdmap.OpSend, make([]byte, 10), 1000)
+		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
+		if !maps.Equal(found, c.want) {
+			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, c.want, text(j.findings))
+		}
+	}
+}
+
+// TestPrivateData_Length: a PD_Length that is wrong, where both sides go on as if it were right.
+func TestPrivateData_Length(t *testing.T) {
+	eight, one := [2][]byte{[]byte("abcdefgh"), []byte("ABCDEFGH")}, [2][]byte{{1}, {1}}
+	for _, c := range []struct {
+		name    string
+		crc     bool
+		private [2][]byte
+		turn    int // 0: of the Request, 1: of the Reply
+		length  uint16
+		silent  bool // the responder sends nothing more
+		want    map[string]int
+	}{
+		{"Reply, swapped, FPDUs up to the end in it", false, one, 1, 0x0100, false, map[string]int{"MPA-PDLEN-01": 1}},
+		{"Reply, swapped, not even whole", false, eight, 1, 0x0800, false, map[string]int{"MPA-PDLEN-01": 1, "MPA-PDLEN-02": 1}},
+		{"Reply, too large", false, eight, 1, 208, false, map[string]int{"MPA-PDLEN-01": 1}},
+		{"Reply, too small, nothing behind it", true, eight, 1, 6, true, map[string]int{"MPA-PDLEN-01": 1, "MPA-PDLEN-CLOSE-01": 1}},
+		{"Reply, none, nothing behind it", true, eight, 1, 0, true, map[string]int{"MPA-PDLEN-01": 1, "MPA-PDLEN-CLOSE-01": 1}},
+		{"Request, swapped", false, one, 0, 0x0100, false, map[string]int{"MPA-PDLEN-01": 1, "TCP-FIN-STARTUP-01": 1}},
+		{"Request, too large", true, eight, 0, 208, false, map[string]int{"MPA-PDLEN-01": 1}},
+		{"Request, swapped, more than is allowed", false, eight, 0, 0x0800, false, map[string]int{"MPA-PDLEN-02": 1, "MPA-PDLEN-CLOSE-01": 1}},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: c.crc, Private: c.private})
+		d.Request()
+		d.Break()
+		d.Reply()
+		for i := range 3 {
+			d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 40+i), 1000)
+			if c.silent {
+				d.Break()
+			} else {
+				d.Message(tracetest.Server, rdmap.OpSend, tracetest.Octets(2, 60+i), 1000)
+			}
+		}
+		binary.BigEndian.PutUint16(d.Turns[c.turn].Data[18:], c.length)
 		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
 		if !maps.Equal(found, c.want) {
 			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, c.want, text(j.findings))

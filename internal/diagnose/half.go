@@ -73,7 +73,16 @@ func (a *about) wrongPDLength(d *Diagnosis, dir trace.Dir) {
 	right := int(bits.ReverseBytes16(uint16(n))) //nolint:gosec // PD_Length has 16 bits
 	found := a.explainIn(dir, "MPA-PDLEN-02")
 	d.Rules = append(d.Rules, rulesOf(found)...)
+	proven := a.explainIn(dir, "MPA-PDLEN-01")
+	d.Rules = append(d.Rules, rulesOf(proven)...)
 	switch {
+	case len(proven) > 0:
+		f := proven[0]
+		d.Title, d.same = "wrong PD_Length", d.same+" proven"
+		if f.Variant() == conformance.SwappedOctets {
+			d.Title = "PD_Length with swapped octets"
+		}
+		d.Also = []string{fmt.Sprintf("That is not the end of the frame: %s (frame %d): observed %s, expected %s.", f.Message, f.Frame, f.Observed, f.Expected)}
 	case int(s.StartupHad) == mpa.StartupLen+right && right < n:
 		d.Title, d.same = "PD_Length with swapped octets", d.same+" swapped"
 		d.Also = []string{fmt.Sprintf("Its PD_Length is %d; with the two octets swapped it is %d, and that is what came.", n, right)}

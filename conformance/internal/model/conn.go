@@ -398,6 +398,10 @@ func (c *Conn) evidence(h *Direction, f *mpa.FPDU, have catalogue.Gate) catalogu
 
 func (c *Conn) fpdu(p *trace.PDU) {
 	h := &c.Directions[p.Dir]
+	if h.restOfFrame(p) {
+		c.loose(p)
+		return
+	}
 	h.sends(&c.Capture.pool)
 	c.placed(h, p)
 	f, gates := p.FPDU, c.Gates(h)

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -42,16 +41,7 @@ func (l *framed) add(p *trace.PDU) {
 }
 
 // headsFPDU reports whether the first octets of an FPDU are possible ones: its length, and the control octets of DDP and RDMAP.
-func headsFPDU(b []byte) bool { return headed(b) && binary.BigEndian.Uint16(b) >= mpa.MinULPDU }
-
-// headed is headsFPDU without the length.
-func headed(b []byte) bool {
-	if len(b) < LengthSize+2 || b[2]&0x03 != 1 {
-		return false
-	}
-	op := rdmap.ControlOf(b[3])
-	return op.RV == 1 && op.Opcode.Assigned() && op.Opcode.Tagged() == (b[2]&0x80 != 0)
-}
+func headsFPDU(b []byte) bool { return HeadedAt(b, 0) && binary.BigEndian.Uint16(b) >= mpa.MinULPDU }
 
 // sizeOf is how many octets an FPDU without markers has, by the length of its ULPDU.
 func sizeOf(ulpdu int) int64 { return int64(LengthSize + ulpdu + mpa.PadLen(ulpdu) + CrcSize) }
@@ -84,7 +74,7 @@ func (e *FPDU) SwappedToEnd() (n int, ok bool) {
 	}
 	rest := f.Wire[:len(f.Wire)-f.Unsent]
 	for len(rest) > 0 {
-		if !headed(rest) {
+		if !HeadedAt(rest, 0) {
 			return 0, false
 		}
 		_, size, ok := swapped(binary.BigEndian.Uint16(rest))
@@ -108,7 +98,7 @@ func (s *Loose) SwappedBefore() (n int, ok bool) {
 
 // Swapped returns the length with which octets begin that are no FPDU, with its octets swapped, if they are one with that.
 func (s *Loose) Swapped() (n int, ok bool) {
-	if s.From != s.Latest.End || !headed(s.Octets) {
+	if s.From != s.Latest.End || !HeadedAt(s.Octets, 0) {
 		return 0, false
 	}
 	n, size, ok := swapped(binary.BigEndian.Uint16(s.Octets))
@@ -123,4 +113,11 @@ func (s *Loose) Overlaps() (by, most int) {
 		return 0, 0
 	}
 	return int(s.From - l.inside), int(l.inside-l.from) - LengthSize - CrcSize
+}
+
+// restOfFrame reports whether an FPDU is none: nothing but what follows a startup frame in its TCP segment, up to the end of the
+// stream, and not the beginning of one.
+func (h *Direction) restOfFrame(p *trace.PDU) bool {
+	f := p.FPDU
+	return h.Count == 0 && f.Unsent > 0 && !f.Lead && len(p.Bounds) == 0 && len(h.looses()) == 0 && !HeadedAt(f.Wire[:len(f.Wire)-f.Unsent], 0)
 }

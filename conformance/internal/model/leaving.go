@@ -19,7 +19,7 @@ func (c *Conn) StartupFrameOf(d trace.Dir) *Frame {
 // startup frame, nothing since it had that of the other side.
 func (c *Conn) SilentAfterStartup(d trace.Dir) bool {
 	h, f, own := &c.Directions[d], &c.Trace.Flow[d], c.StartupFrameOf(d)
-	if h.Count > 0 || h.Gap || f.Waiting || f.Rare().Unframed > 0 || own == nil && !c.Starts(h) {
+	if h.Count > 0 || h.Gap || f.Waiting || f.Rare().Unframed > 0 || own == nil && !c.Starts(h) || own != nil && c.Swallows(own) > 0 {
 		return false
 	}
 	end := f.Sent

@@ -138,6 +138,10 @@ func (c *Conn) loose(p *trace.PDU) {
 		Direction: h, Span: SpanOf(p), frame: p.Frame, pdu: p.Number, offset: p.Offset, hasOffset: p.HasOffset, Length: p.Length,
 		Octets: bytes.Clone(p.Octets), Gap: h.Hole, Start: p.Frame, Bare: p.Bare,
 	}
+	if f := p.FPDU; f != nil {
+		s.Length = int64(len(f.Wire) - f.Unsent)
+		s.Octets, s.End = bytes.Clone(f.Wire[:s.Length]), s.From+s.Length
+	}
 	if len(p.Frames) > 0 {
 		s.Start = p.Frames[0]
 	}

@@ -38,22 +38,37 @@ func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 const maxBounds = 16
 
 // Swallows returns the offset in a startup frame at which an FPDU begins: at the start of
-// a TCP segment, and with a right CRC or as the first of three that follow each other. The
-// octets after the frame are the rest of that FPDU. 0 if there is none.
+// a TCP segment, and with a right CRC, or as the first of three that follow each other, or of some that lead to the end of
+// the stream or of the octets after the frame. These are the rest of that FPDU. 0 if there is none.
 func (c *Conn) Swallows(f *Frame) int {
 	if f.bounds == nil {
 		return 0
 	}
-	h, b := &c.Directions[f.Dir], f.Raw
+	h, b, end := &c.Directions[f.Dir], f.Raw, 0
 	if rest := h.LooseAt(f.End); rest != nil {
+		end = len(b) + int(rest.Length)
 		b = append(b[:len(b):len(b)], rest.Octets...)
+	} else if f.Partial {
+		end = len(b)
 	}
 	for _, at := range *f.bounds {
-		if at < len(f.Raw) && (beginsFPDU(b[at:]) || h.Opening.Count >= 2 && h.Opening.follows(b[at:], f.From+int64(at))) {
+		if at < len(f.Raw) && (beginsFPDU(b[at:]) || h.Opening.Count >= 2 && h.Opening.follows(b[at:], f.From+int64(at)) || leadsTo(b, at, end)) {
 			return at
 		}
 	}
 	return 0
+}
+
+// leadsTo reports whether FPDUs without markers begin at a place in octets, each where the one before it ends, and the last one ends
+// at another place.
+func leadsTo(b []byte, at, end int) bool {
+	for at < len(b) && at < end && headsFPDU(b[at:]) {
+		at += int(sizeOf(int(binary.BigEndian.Uint16(b[at:]))))
+		if at == end {
+			return true
+		}
+	}
+	return false
 }
 
 // SwallowedIn reports whether an FPDU begins inside the private data that the Request, or the Reply, of a direction announces.

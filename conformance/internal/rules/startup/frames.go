@@ -2,6 +2,7 @@ package startup
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -59,9 +60,17 @@ var startupFrameRules = []rules.Rule{
 		ID: "MPA-PDLEN-02", Transport: rules.OnTCP, Field: "iwarp_mpa.pdlength",
 		Startup: &rules.On[*model.Frame]{
 			Judge: func(r *rules.Report, f *model.Frame) {
-				if f.PDLength > mpa.MaxPrivateData {
-					r.On(f.Header(), "the frame announces more private data than is allowed", fmt.Sprint(f.PDLength), "at most 512")
+				if f.PDLength <= mpa.MaxPrivateData {
+					return
 				}
+				v := rules.Violation{
+					Place: f.Header(), Message: "the frame announces more private data than is allowed", Observed: fmt.Sprint(f.PDLength), Expected: "at most 512",
+				}
+				if n := f.End - f.From - mpa.StartupLen; !f.Partial && n == int64(bits.ReverseBytes16(f.PDLength)) {
+					v.Message += "; the two octets of PD_Length are swapped"
+					v.Expected, v.Variant = fmt.Sprint(n), rules.SwappedOctets
+				}
+				r.Report(v)
 			},
 		},
 	},

@@ -18,18 +18,22 @@ var privateDataRules = []rules.Rule{
 		YieldsTo: []string{"MPA2-PDLEN-01", "MPA-START-02A"},
 		EndPair: &rules.On[*model.Frame]{
 			Applies: func(c *rules.Case, f *model.Frame) rules.Scope {
-				if f.Partial {
+				if f.Partial && c.Swallows(f) == 0 {
 					return rules.OutOfScope
 				}
 				return privateDataScope(c.Conn, f).GivenOnly(c.StartupGates(&c.Directions[f.Dir]))
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
 				if at := r.Swallows(f); at > 0 {
-					message := "an FPDU begins inside the private data that the frame announces"
-					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) {
-						message += "; the two octets of PD_Length are swapped"
+					v := rules.Violation{
+						Place: f.Header(), Message: "an FPDU begins inside the private data that the frame announces",
+						Observed: fmt.Sprintf("PD_Length %d", f.PDLength), Expected: fmt.Sprint(at - mpa.StartupLen),
 					}
-					r.On(f.Header(), message, fmt.Sprintf("PD_Length %d", f.PDLength), fmt.Sprint(at-mpa.StartupLen))
+					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) {
+						v.Message += "; the two octets of PD_Length are swapped"
+						v.Variant = rules.SwappedOctets
+					}
+					r.Report(v)
 					return
 				}
 				if s, _ := r.Surplus(f); s != nil {
