@@ -86,6 +86,7 @@ type Message struct {
 	bit           uint8 // see [sending.open]
 	// Done: L was seen. The message is judged when the next one begins.
 	Done     bool
+	passed   bool // a Write without L: a whole request of the same side came behind its last segment
 	sure     bool // nothing was missing when it began
 	Op       rdmap.Opcode
 	Control  uint8          // the RsvdULP octet
@@ -230,6 +231,9 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	s.marks(m)
 	if m.Done && s.isAround(m) {
 		s.leaves(c, m)
+	}
+	if w := s.Tagged[0].Msg; m.Done && !m.Tagged && m.QN <= 1 && w.Open() && m.Runs[0].first.nth > w.Final.nth {
+		w.passed = true
 	}
 	s.bounded = s.DDP.Last && s.open == 0
 }

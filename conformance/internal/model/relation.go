@@ -52,6 +52,8 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Within, m
 	case s.answersNext(m):
 		return Begins, m
+	case m.passed && m.Op == OpWrite && g.TO != m.Next():
+		return Begins, m // a side sends one request after the other: the Write ended without L
 	case g.STag == m.STag:
 		return GoesOn, m
 	case g.TO == m.Next():
