@@ -191,6 +191,13 @@ func TestSummary_Lengths(t *testing.T) {
 		{name: "1 too large", src: sends("+1"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 1 octet too large."}},
 		{name: "3 too large", src: sends("+3"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 3 octets too large."}},
 		{name: "4 too large", src: sends("+4"), says: []string{"ULPDU_Length is 4 octets too large, as if it counted the CRC as well."}},
+		{
+			name: "of a Read Request, which has 46 octets, the last of them zeros",
+			src: "timeline: [connect, send 24, {region: {name: a, of: server, to: 0}}, {read: 100, from_memory: a}, send 24, close]\n" +
+				"faults: [{at: read1, set: {iwarp_mpa.ulpdulength: 48}}, {by: server, ignores: [errors]}]\n",
+			says: []string{"ULPDU_Length is 2 octets too large, as if it counted ULPDU_Length as well."},
+			lack: []string{"2 to 5"},
+		},
 		{name: "swapped", src: sends("0x7600"), says: []string{"the octets of ULPDU_Length are swapped", "sent it in frame 7"}},
 		{name: "a Request that announces too much", src: request("40"), says: []string{"MPA-PDLEN-01"}, lack: []string{"MPA-START-0", "MPA-CONN-BOTH-01"}},
 		{name: "a Request that announces more than is allowed", src: request("0x0500"), says: []string{"PD_Length with swapped octets", "observed PD_Length 1280, expected 5."}, lack: []string{"error rule"}},

@@ -29,6 +29,8 @@ func TestTerminate_OwnFault(t *testing.T) {
 		{"a wrap without a Write", "[connect, send 10, {terminate: 1/1/03, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
 		{"an STag without a message", "[connect, send 10, {terminate: 0/1/00}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
 		{"an opcode without a message", "[connect, send 10, {terminate: 0/2/06}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
+		{"an opcode that is always expected", "[connect, send 10, write 10, wait 1ms, {terminate: 0/2/06, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
+		{"an opcode that was asked for", "[connect, read 10, wait 1ms, {terminate: 0/2/06}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
 		{"a CRC without an FPDU", "[connect, send 10, {terminate: 2/0/02}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
 		{"a buffer without a Send", "[connect, write 10, {terminate: 1/2/02, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
 		{"a depth that fits", "[connect, send 10, {terminate: 2/0/06, from: server}, close]\nboth: {mpa: {ird: 4, ord: 4}}", "No ORD in the startup is above the IRD", trace.R2I},

@@ -12,12 +12,24 @@ import (
 
 // rightCause says why a side sent a Terminate where the capture tells more than its code does.
 func (a *about) rightCause(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
+	a.quotesNothingSent(d, dir, t, caused)
 	a.unserved(d, dir, t, caused)
 	a.ownAnswer(d, dir, t, caused)
 	a.wrappedSink(d, dir, t)
 	a.upToTheEnd(d, dir, t)
 	a.answeredAlready(d, dir, t)
 	a.lessGranted(d, dir, t)
+}
+
+// quotesNothingSent says of a Terminate about a header that the other side did not send no more than that: its code is what the side
+// that sent it says of that header.
+func (a *about) quotesNothingSent(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused []*conformance.Finding) {
+	if t.Quote.Match != trace.NeverSent || len(caused) > 0 {
+		return
+	}
+	side := dir.Sender()
+	d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
+	d.Advice = fmt.Sprintf("look into the log of the %s for that time, and for what changes octets between the capture point and the %s.", side, side)
 }
 
 // unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
@@ -95,8 +107,10 @@ func canCause(c rdmap.TermCode) (can func(rdmap.Opcode) bool, ok bool) {
 		return func(op rdmap.Opcode) bool {
 			return invalidates(op) || op == rdmap.OpReadRequest || op == rdmap.OpAtomicRequest
 		}, true
-	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteOperation && (c.Code == badVersion || c.Code == unexpectedOpcode):
+	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteOperation && c.Code == badVersion:
 		return message, true
+	case c.Layer == rdmap.LayerRDMAP && c.EType == rdmap.ETypeRemoteOperation && c.Code == unexpectedOpcode:
+		return mayBeUnexpected, true
 	case c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeTagged:
 		return rdmap.Opcode.Tagged, true
 	case c.Layer == rdmap.LayerDDP && c.EType == rdmap.ETypeUntagged:
@@ -105,6 +119,11 @@ func canCause(c rdmap.TermCode) (can func(rdmap.Opcode) bool, ok bool) {
 		return message, true
 	}
 	return nil, false
+}
+
+// mayBeUnexpected tells messages that not every side expects at any time: on its own queue, a Send always is, and so is a Write.
+func mayBeUnexpected(op rdmap.Opcode) bool {
+	return op != rdmap.OpSend && op != rdmap.OpSendSE && op != rdmap.OpSendInv && op != rdmap.OpSendSEInv && op != rdmap.OpWrite
 }
 
 // invalidates tells messages that invalidate an STag.
@@ -118,7 +137,11 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	if !ok || t.Quote.Match != trace.NoQuote || !a.allSeen(1-dir) {
 		return
 	}
+	unexpected := t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && t.Code.Code == unexpectedOpcode
 	for i := range f.Ops {
+		if unexpected && rdmap.Opcode(i) == rdmap.OpReadResponse && a.answersAll(1-dir) { //nolint:gosec // an opcode
+			continue // it was asked for
+		}
 		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (can(op) || !op.Assigned()) {
 			return
 		}
@@ -129,15 +152,15 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", dir.Sender())
 }
 
-// allSeen reports whether all that a side sent was captured and could be read, with the T bits that the opcodes ask for.
+// allSeen reports whether all that a side sent was captured and could be read, with the T bits and the queues that the opcodes ask for.
 func (a *about) allSeen(dir trace.Dir) bool {
 	f, r, s := &a.Flow[dir], a.Flow[dir].Rare(), &a.Side[dir]
 	began := a.SYN && (s.HasStartup || a.Transport == trace.SCTP && s.HasFunction)
-	return began && r.Gaps == 0 && r.Partial == 0 && r.Malformed == 0 && r.Unframed == 0 && r.Unsent == 0 && !f.Cut && !f.Waiting && !a.finds(wrongTFlag)
+	return began && r.Gaps == 0 && r.Partial == 0 && r.Malformed == 0 && r.Unframed == 0 && r.Unsent == 0 && !f.Cut && !f.Waiting && !a.finds(wrongTFlag) && !a.finds(wrongQueue)
 }
 
-// wrongTFlag is the rule that T is as the opcode asks for.
-const wrongTFlag = "RDMAP-TFLAG-01"
+// The rules that T is as the opcode asks for, and that a message is on the queue of its opcode.
+const wrongTFlag, wrongQueue = "RDMAP-TFLAG-01", "RDMAP-QN-01"
 
 // noDepth says that the read depth may be why a Read or an atomic operation was refused.
 func (a *about) noDepth(dir trace.Dir, q *trace.Quote) string {

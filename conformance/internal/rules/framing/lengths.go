@@ -249,6 +249,9 @@ func rightLength(e *model.FPDU) (v rules.Violation) {
 	}
 	n += mpa.PadLen(n) // the longest one that ends there
 	pad := paddedBy(f, n)
+	if size := fixedULPDU(f); size >= n-pad && size <= n {
+		n, pad = size, 0
+	}
 	least := int(f.ULPDULength) - n
 	v.Message, v.Expected = fmt.Sprintf("ULPDU_Length is %d octets too large", least), fmt.Sprint(n)
 	switch {
@@ -278,6 +281,25 @@ func lengthsOnly(c *rules.Case, h *model.Direction) bool {
 func swapped(f *mpa.FPDU) (n int, ok bool) {
 	n = int(bits.ReverseBytes16(f.ULPDULength))
 	return n, n >= mpa.MinULPDU && n < int(f.ULPDULength) && endsAt(f, n, mpa.PadLen(n))
+}
+
+// fixedULPDU is the length of the ULPDU of an FPDU with a message that has only one; 0: it may have any.
+func fixedULPDU(f *mpa.FPDU) int {
+	if len(f.Head) <= ddp.UntaggedLen || f.Head[0]&0x80 != 0 {
+		return 0
+	}
+	switch rdmap.ControlOf(f.Head[1]).Opcode {
+	case rdmap.OpReadRequest:
+		return ddp.UntaggedLen + rdmap.ReadRequestLen
+	case rdmap.OpImmediate, rdmap.OpImmediateSE:
+		return ddp.UntaggedLen + rdmap.ImmediateDataLen
+	case rdmap.OpAtomicRequest:
+		return ddp.UntaggedLen + rdmap.AtomicRequestLen
+	case rdmap.OpAtomicResponse:
+		return ddp.UntaggedLen + rdmap.AtomicResponseLen
+	default:
+		return 0
+	}
 }
 
 // paddedBy is how many of the last octets of an ULPDU may be its pad, by their value; where there are markers, all that a pad can have.
