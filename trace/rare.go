@@ -44,6 +44,8 @@ type Rare struct {
 	// Unanswered counts requests of [Flow.Requests] that get no answer, Unmatched answers of
 	// the direction without a request.
 	Unanswered, Unmatched uint64
+	// Unfinished is the first Read of which only a part of the answer came before the connection ended.
+	Unfinished UnfinishedRead
 	// Unheard counts those of the unanswered ones behind which the other side sent nothing, as
 	// the acknowledgement with the request shows: no answer can be hidden in what was not read. For
 	// TCP only.
@@ -93,4 +95,11 @@ func (f *Flow) Rarely() *Rare {
 		f.Seldom = new(Rare)
 	}
 	return f.Seldom
+}
+
+// UnfinishedRead is a Read whose answer has no end; Frame is that of the request, 0 if there is none.
+type UnfinishedRead struct {
+	Frame uint64
+	// Got of the Size octets came, in FPDUs that are whole.
+	Got, Size uint64
 }

@@ -246,6 +246,9 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 			continue
 		}
 		c.answered(side, i, p)
+		if cutOff(p) {
+			return
+		}
 		if r.got == 0 {
 			r.lead = uint64(octets) //nolint:gosec // not negative
 		}
@@ -258,13 +261,18 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 	c.unmatched(side, p, early{stag: seg.STag, to: seg.TO, octets: octets, last: seg.Last})
 }
 
+// cutOff reports whether a PDU is an FPDU whose end was never sent: its receiver does not take it.
+func cutOff(p *trace.PDU) bool { return p.FPDU != nil && p.FPDU.Unsent > 0 }
+
 func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 	a, err := rdmap.DecodeAtomicResponse(body)
 	q := c.queues[1-side].requests()
 	for i := range q {
 		if q[i].atomic && (err != nil || q[i].id == a.RequestID) {
 			c.answered(side, i, p)
-			c.complete(side, i, trace.TransactionAtomic, 8, p)
+			if !cutOff(p) {
+				c.complete(side, i, trace.TransactionAtomic, 8, p)
+			}
 			return
 		}
 	}

@@ -198,6 +198,9 @@ func (c *upper) left(side int) {
 	all := c.queues[side].requests()
 	c.unanswered(side, all)
 	for i := range all {
+		if r, k := &all[i], c.Trace.Flow[c.Dir(side)].Rarely(); r.any && !r.atomic && k.Unfinished.Frame == 0 {
+			k.Unfinished = trace.UnfinishedRead{Frame: r.frame, Got: r.got, Size: r.size}
+		}
 		if c.Trace.Transport == trace.TCP && all[i].acked == c.Trace.Flow[c.Dir(1-side)].Sent {
 			c.Trace.Flow[c.Dir(side)].Rarely().Unheard++
 		}

@@ -15,6 +15,14 @@ func (a *about) complete(d trace.Dir) bool {
 	return f.Rare().Gaps == 0 && f.Rare().Partial == 0 && f.Rare().Unframed == 0 && !f.Waiting && !f.Cut && a.Side[d].StartupFrame > 0 && (a.Transport == trace.SCTP || f.Acked <= f.SeqEnd())
 }
 
+// read reports whether all that came of a direction was read, and nothing is missing but the end of an FPDU that its sender did
+// not send.
+func (a *about) read(d trace.Dir) bool {
+	r := a.Flow[d].Rare()
+	return r.Partial == 1 && r.Unsent > 0 && r.Gaps == 0 && r.Unframed == 0 && !a.Flow[d].Waiting && !a.Flow[d].Cut && a.Side[d].StartupFrame > 0 &&
+		a.Flow[d].Acked <= a.Flow[d].SeqEnd()
+}
+
 // answersKnown reports whether no request of the other side may have had an answer that was not
 // captured, or was captured late: over SCTP a chunk that the capture lost may come again without need.
 func (a *about) answersKnown(d trace.Dir) bool {

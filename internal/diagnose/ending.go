@@ -248,14 +248,14 @@ func (a *about) underWay() string {
 	for d := range a.Flow {
 		// A response that answers nothing may have been captured before its request.
 		n, f, least := a.Flow[d].Rare().Unanswered, &a.Flow[1-d], ""
-		if !a.complete(trace.Dir(1 - d)) {
+		if !a.complete(trace.Dir(1-d)) && !a.read(trace.Dir(1-d)) {
 			least = "at least "
 			if n = a.Flow[d].Rare().Unheard; a.Transport == trace.SCTP || f.Acked > f.SeqEnd() {
 				n = 0 // over SCTP it may have come by another path, which only the start tells
 			}
 		}
 		if n > f.Rare().Unmatched {
-			left = append(left, least+Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+" had no answer yet")
+			left = append(left, least+Counted(n, "request", "requests")+" of the "+trace.Dir(d).Sender()+noAnswer(&a.Flow[d]))
 		}
 	}
 	for d := range a.Flow {
@@ -269,6 +269,18 @@ func (a *about) underWay() string {
 		return ""
 	}
 	return sentence("at that time " + list(left))
+}
+
+// noAnswer says that requests had no answer, and how much there was of the first Read of whose answer only a part came.
+func noAnswer(f *trace.Flow) string {
+	u := f.Rare().Unfinished
+	switch {
+	case u.Frame == 0:
+		return " had no answer yet"
+	case u.Got == 0:
+		return fmt.Sprintf(" had no whole answer yet: that to the Read in frame %d had only begun", u.Frame)
+	}
+	return fmt.Sprintf(" had no whole answer yet: of that to the Read in frame %d came %s of %s", u.Frame, Number(u.Got), octets(u.Size))
 }
 
 // sentByEnd is where the octets end that a side had sent when the connection ended: what comes behind that, or

@@ -106,3 +106,41 @@ func TestUnderWay_Crossing(t *testing.T) {
 		t.Errorf("%q is not in %s", want, said)
 	}
 }
+
+// TestUnderWay_CutAnswer: a reset in the middle of an FPDU leaves the Read without its whole answer, also where the FPDU is the
+// last one of that.
+func TestUnderWay_CutAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		size, stop  int // of the answer, and where it ends in the stream
+		reads, side int
+		want        string
+	}{
+		{"the first FPDU, reset by the responder", 5000, 700, 1, tracetest.Server, "1 request of the initiator had no whole answer yet: that to the Read in frame 7 had only begun."},
+		{"the third FPDU, reset by the responder", 5000, 2500, 1, tracetest.Server, "1 request of the initiator had no whole answer yet: of that to the Read in frame 7 came 2000 of 5000 octets."},
+		{"the last FPDU, reset by the responder", 1500, 1400, 1, tracetest.Server, "of that to the Read in frame 7 came 1000 of 1500 octets."},
+		{"the last FPDU, reset by the initiator", 1500, 1400, 1, tracetest.Client, "of that to the Read in frame 7 came 1000 of 1500 octets."},
+		{"one of several Reads", 5000, 2500, 3, tracetest.Server, "3 requests of the initiator had no whole answer yet: of that to the Read in frame 7 came 2000 of 5000 octets."},
+		{"between FPDUs", 5000, 2040, 1, tracetest.Server, "of that to the Read in frame 7 came 2000 of 5000 octets."},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 20), 1000)
+		for i := range c.reads {
+			d.Break()
+			d.Read(tracetest.Client, 0x55+uint32(i), 0x1000, uint32(c.size)) //nolint:gosec // small
+		}
+		d.Tagged(tracetest.Server, rdmap.OpReadResponse, 0x55, 0x1000, tracetest.Octets(3, c.size), 1000)
+		last := &d.Turns[len(d.Turns)-1]
+		last.Data = last.Data[:c.stop]
+		var tcp tracetest.TCP
+		tcp.Handshake()
+		tcp.Play(d)
+		tcp.Ack(tracetest.Client)
+		tcp.RST(c.side)
+		if said := text(diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(tcp.Packets)))); !strings.Contains(said, c.want) {
+			t.Errorf("%s: does not say %q: %s", c.name, c.want, said)
+		}
+	}
+}
