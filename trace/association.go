@@ -25,6 +25,8 @@ const (
 	// OddUnbegun: a chunk goes on with a message although one ended right before it, or it is the
 	// first of the side; Value is the TSN.
 	OddUnbegun
+	// OddDiffers: a chunk of user data came again with other octets; Value is the TSN.
+	OddDiffers
 
 	// Oddities is the number of them.
 	Oddities

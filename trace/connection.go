@@ -189,6 +189,8 @@ type SCTPSide struct {
 	Reason    string
 	Errors    Tally
 	Reported  []SCTPReport
+	// Uncompared counts chunks of user data that came again and could not be compared with what they were before.
+	Uncompared uint64
 	// WrongTags are the packets in its name with a verification tag that is not that of the association: they had no
 	// effect (RFC 9260 section 8.5).
 	WrongTags SCTPWrongTags

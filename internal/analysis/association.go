@@ -49,6 +49,13 @@ type Association struct {
 	terms  [2]termRun
 	asked  [2]asked
 	wide   []wideDirection // in which too many DDP-SSNs may be under way
+	// sums are for comparing what comes again. packet is the current one, off the place of the
+	// current chunk in it, behindData: one of user data is in front of that.
+	sums   [2]sums
+	packet *Packet
+	off    int
+
+	behindData bool
 	// wrong: the checksum of the current packet is; splits are those chunks of a
 	// side that were counted already, unbegun those that lack a beginning.
 	wrong   bool
@@ -209,6 +216,7 @@ func (a *Association) Damage(side int, frame uint64) {
 // Packet processes the next packet of the association, sent by side, and says in n, which is empty, what it was.
 func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 	a.cur, a.first, a.last, a.path, a.wrong, a.told = p.Carriage, nil, p.Frame, p.Path, false, -1
+	a.packet = p
 	if a.damaged(side, p) {
 		n.Damaged = true
 		return
@@ -227,6 +235,7 @@ func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 		size, err := c.Decode(p.Octets[min(off, len(p.Octets)):], p.Length-off)
 		if err == nil {
 			a.pad(side, n, &c, size, off+size == p.Length)
+			a.off, a.behindData = off, behindData
 			if c.Type == sctp.TypeCookieEcho && err == nil {
 				a.acceptOffer(side, p)
 			}
@@ -473,8 +482,12 @@ func (a *Association) data(side int, c *sctp.Chunk, n *PacketNote) error {
 	if again := note & (reassembly.Retransmission | reassembly.OutOfOrder); again != 0 && a.env.wantsMarks() {
 		a.noteUnusual(side, again)
 	}
-	if note&reassembly.Retransmission != 0 {
+	switch {
+	case note&reassembly.Retransmission != 0:
+		a.compare(side, c, d.TSN)
 		a.again(side, &d, tsn)
+	case a.lone(c, n):
+		a.keepSum(side, d.TSN)
 	}
 	if m != nil {
 		s := a.message(side, m)
@@ -678,6 +691,7 @@ func (a *Association) Finish() {
 		a.finish(s)
 	}
 	a.unused()
+	a.forgetSums()
 	a.streams, a.latest, a.waiting, a.first = map[uint16]*stream{}, nil, nil, nil
 }
 

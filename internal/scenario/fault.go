@@ -243,7 +243,7 @@ func (c *compiler) crc(f *pdu.Fault, n *node) {
 // wire reads what happens to packets.
 func (c *compiler) wire(w *synth.Wire, n *node) {
 	o := &w.Orders
-	c.onlyOver(n, false, "flip", "seq", "ack", "window", "set_flags", "clear_flags")
+	c.onlyOver(n, false, "seq", "ack", "window", "set_flags", "clear_flags")
 	c.Mapping(n, keys{
 		"times": func(n *node) {
 			if n.Kind == scalar && n.Text == "all" {

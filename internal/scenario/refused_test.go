@@ -14,7 +14,7 @@ func TestParse_WithoutEffect(t *testing.T) {
 	)
 	for _, tt := range []struct{ src, want string }{
 		{sctp + "client: {tcp: {mss: 500}}", `"tcp"` + none + "TCP"},
-		{sctp + "faults: [{at: send1, wire: {flip: 3}}]", `"flip"` + none + "TCP"},
+		{sctp + "faults: [{at: send1, wire: {seq: 3}}]", `"seq"` + none + "TCP"},
 		{sctp + "faults: [{at: send1, wire: {seq: 3}}]", `"seq"` + none + "TCP"},
 		{sctp + "faults: [{at: send1, wire: {clear_flags: psh}}]", `"clear_flags"` + none + "TCP"},
 		{sctp + "faults: [{at: send1, crc: no-markers}]", `"no-markers"` + none + "TCP"},

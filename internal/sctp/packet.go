@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/iwdissect/iwdissect/internal/crc32c"
 )
@@ -81,6 +82,24 @@ func Sum(packet []byte) uint32 {
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], c)
 	return binary.BigEndian.Uint32(b[:])
+}
+
+// Field is the checksum field of a packet, read in network order.
+func Field(packet []byte) uint32 { return binary.BigEndian.Uint32(packet[offChecksum:]) }
+
+// Prefix is the CRC32c of the beginning of a packet with the checksum field zero.
+func Prefix(b []byte) uint32 {
+	return crc32c.Update(crc32c.Update(crc32c.Checksum(b[:offChecksum]), noChecksum), b[HeaderLen:])
+}
+
+// SumBehind is what the checksum field of a packet would be that consists of a beginning and one chunk, which was captured whole, with a
+// pad of zeros.
+func SumBehind(prefix uint32, c *Chunk) uint32 {
+	var head [chunkHeaderLen]byte
+	head[0], head[1] = byte(c.Type), c.Flags
+	binary.BigEndian.PutUint16(head[2:], c.Length)
+	n := crc32c.Update(crc32c.Update(prefix, head[:]), c.Value)
+	return bits.ReverseBytes32(crc32c.Update(n, noChecksum[:padLen(len(c.Value))]))
 }
 
 // Seal writes the right checksum into a packet.

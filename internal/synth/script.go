@@ -96,8 +96,8 @@ type Wire struct {
 	// Orders for the link.
 	Orders link.Orders
 	// Resend sends the segment once more although nothing asks for it; Flip
-	// are offsets in its payload whose octets are inverted, in the copy if there
-	// is one.
+	// are offsets in its payload, over SCTP in the packet behind the common header, whose octets are inverted, in
+	// the copy if there is one.
 	Resend bool
 	Flip   []int
 	// Fate, if not nil, is told what became of it.

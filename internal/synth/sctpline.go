@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/seq"
 	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
@@ -220,7 +221,8 @@ func (e *assocEnd) arm() {
 // transmit sends a packet, with what the scenario wants for it.
 func (e *assocEnd) transmit(p *assoc.Packet) {
 	var o link.Orders
-	copies := 0
+	var copies []assoc.Packet
+	now := *p
 	for _, l := range e.lines {
 		for i := range l.wires {
 			w := &l.wires[i]
@@ -233,17 +235,30 @@ func (e *assocEnd) transmit(p *assoc.Packet) {
 			}
 			if hit {
 				o = merge(o, w.Orders)
-				w.touched(nil)
+				w.touched(p.Octets[sctp.HeaderLen:])
+				other := flipped(p, w.Flip)
 				if w.Resend {
-					copies++
+					copies = append(copies, other)
+				} else if len(w.Flip) > 0 {
+					now = other
 				}
 			}
 		}
 	}
-	e.send(p, o)
-	for range copies {
-		e.send(p, link.Orders{Safe: true})
+	e.send(&now, o)
+	for i := range copies {
+		e.send(&copies[i], link.Orders{Safe: true})
 	}
+}
+
+// flipped is a packet with octets behind its common header inverted, and the checksum that is right then.
+func flipped(p *assoc.Packet, places []int) assoc.Packet {
+	other := *p
+	if len(places) > 0 {
+		other.Octets = append(slices.Clone(p.Octets[:sctp.HeaderLen]), flip(p.Octets[sctp.HeaderLen:], places)...)
+		sctp.Seal(other.Octets)
+	}
+	return other
 }
 
 // send puts a packet on the link, on its path.

@@ -84,6 +84,27 @@ var sctpPacketRules = []rules.Rule{
 		},
 	},
 	{
+		ID: "SCTP-RETX-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
+		Test: rules.Test{NotDetected: "the packet that is sent again is too small to hold the octet that is changed"},
+		CaptureSide: &rules.On[*model.Side]{
+			Applies: func(c *rules.Case, s *model.Side) rules.Scope {
+				switch {
+				case s.Odd[trace.OddDiffers].Count > 0:
+					return certain(trace.OddDiffers)(c, s)
+				case s.Uncompared > 0:
+					return rules.Lacking(catalogue.Full)
+				}
+				return rules.InScopeIf(s.Retransmitted > 0)
+			},
+			Judge: func(r *rules.Report, s *model.Side) {
+				if t := s.Odd[trace.OddDiffers]; t.Count > 0 {
+					onAssociation(r, s, t.Frame, "a DATA chunk that is sent again differs from the first one",
+						fmt.Sprintf("a difference in TSN %d%s", t.Value, times(t.Count)), "the same octets")
+				}
+			},
+		},
+	},
+	{
 		ID: "SCTP-TSN-01", Needs: catalogue.Sum, Transport: rules.OnSCTP, Anywhere: true,
 		Test: rules.Test{ // two messages at once
 			Needs:       rules.KeepsSteps,
