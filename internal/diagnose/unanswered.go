@@ -21,7 +21,7 @@ func unanswered(a *about) {
 	case a.wrongRequest():
 	case a.halfStartup(trace.I2R) || a.halfStartup(trace.R2I):
 	case a.lostAnswer() != "":
-		a.noAnswer()
+		a.answerNotCaptured()
 	case ini.StartupFrame == 0 || a.Flow[trace.R2I].Frames == 0 && !a.Unanswered && !a.silentSession():
 		// Nothing is known of the other direction.
 	case a.EndedEarly && a.Ending == trace.Open && a.until()-ini.StartupTime < int64(late):
@@ -50,15 +50,6 @@ func (a *about) noAnswer() {
 	request := "MPA Request"
 	if a.Transport == trace.SCTP {
 		request = "Initiate"
-	}
-	if said := a.lostAnswer(); said != "" {
-		if f.Rare().Gaps == 0 { // else the gap tells
-			a.add(Diagnosis{
-				Kind: Missing, Severity: conformance.Note, Dir: trace.R2I, HasDir: true, Frames: framesAt(ini.StartupFrame), Title: "answer not captured", same: "answer",
-				Text: said, Advice: "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection),
-			})
-		}
-		return
 	}
 	why := a.mayMiss(f)
 	early := a.Ending != trace.Open && a.EndedBy == trace.R2I && a.EndFrame < ini.StartupFrame // whatever is in the request
@@ -111,6 +102,17 @@ func (a *about) noAnswer() {
 		return
 	}
 	a.add(d)
+}
+
+// answerNotCaptured diagnoses an Initiate whose answer the capture lacks.
+func (a *about) answerNotCaptured() {
+	if a.Flow[trace.R2I].Rare().Gaps > 0 {
+		return // the gap tells
+	}
+	a.add(Diagnosis{
+		Kind: Missing, Severity: conformance.Note, Dir: trace.R2I, HasDir: true, Frames: framesAt(a.Side[trace.I2R].StartupFrame), Title: "answer not captured", same: "answer",
+		Text: a.lostAnswer(), Advice: "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection),
+	})
 }
 
 // lostAnswer says of a session over SCTP that the answer to its Initiate is not in the capture, where chunks of the responder are
