@@ -1,9 +1,12 @@
 package conformance_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // TestFraming: the findings on lengths, pads and sizes, with their severity, on traces
@@ -243,4 +246,24 @@ faults:
 	const copied, acknowledged = 8 - 1, 9 - 1
 	fs[copied].Data, fs[acknowledged].Data = fs[acknowledged].Data, fs[copied].Data
 	wantFindings(t, fs, []string{"MPA-CRC-REACT-01 error", "MPA-CRC-VALUE-01 error", "TCP-RETX-01 error"})
+}
+
+// TestFraming_TooLong: of an FPDU with a length above the maximum, of which only a part came, it is said that no FPDU has this length.
+func TestFraming_TooLong(t *testing.T) {
+	for _, crc := range []bool{true, false} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: crc})
+		d.Request()
+		d.Reply()
+		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 20), 1000)
+		d.Message(tracetest.Server, rdmap.OpSend, tracetest.Octets(1, 20), 1000)
+		d.Tagged(tracetest.Client, rdmap.OpWrite, 7, 0, tracetest.Octets(2, 65000), 70000)
+		last := &d.Turns[len(d.Turns)-1]
+		last.Data = last.Data[:2000]
+		var c tracetest.TCP
+		c.Handshake()
+		c.Play(d)
+		if said := text(judged(t, tracetest.Net{}.Frames(c.Packets)).findings); !strings.Contains(said, "an FPDU cannot have this length") {
+			t.Errorf("CRC %t: %s", crc, said)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -78,6 +79,31 @@ func TestPrivateData_Length(t *testing.T) {
 		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
 		if !maps.Equal(found, c.want) {
 			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, c.want, text(j.findings))
+		}
+	}
+}
+
+// TestPrivateData_LateKeys: in a capture that begins late, startup frames in the payload of messages break no rule on the startup.
+func TestPrivateData_LateKeys(t *testing.T) {
+	request, reply := mpa.Startup{Kind: mpa.StartupRequest, Rev: 1, C: true}.Append(nil), mpa.Startup{Kind: mpa.StartupReply, Rev: 1, C: true}.Append(nil)
+	for _, keys := range [][2][]byte{{request, request}, {request, reply}, {reply, request}} {
+		for lead := range 3 {
+			for skip := 5; skip < 8; skip++ {
+				d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+				d.Request()
+				d.Reply()
+				for i := range 6 {
+					for side := range 2 {
+						d.Break()
+						payload := append(tracetest.Octets(uint64(i), 40*lead), keys[side]...)                      //nolint:gosec // small
+						d.Message(side, rdmap.OpSend, append(payload, tracetest.Octets(uint64(i)+9, 100)...), 2000) //nolint:gosec // small
+					}
+				}
+				ps := tracetest.Connection(d, 100)
+				if found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(ps[skip:])); len(found) > 0 {
+					t.Errorf("%.14q and %.14q, %d octets in front, from packet %d on: %s", keys[0], keys[1], 40*lead, skip, text(j.findings))
+				}
+			}
 		}
 	}
 }

@@ -262,7 +262,7 @@ func (c *Conn) startup(p *trace.PDU) {
 		return
 	}
 	h := &c.Directions[p.Dir]
-	h.Began = true
+	h.Began = h.Began || !c.perhapsPayload(h)
 	h.keepFrame(f)
 	switch p.Kind {
 	case trace.KindRequest:
@@ -403,6 +403,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 		return
 	}
 	h.sends(&c.Capture.pool)
+	h.Began = h.Began || h.provesFrame(p)
 	c.placed(h, p)
 	f, gates := p.FPDU, c.Gates(h)
 	have := c.evidence(h, f, gates)

@@ -266,6 +266,30 @@ func (c *Conn) StartupGates(directions ...*Direction) catalogue.Gate {
 	return have
 }
 
+// perhapsPayload reports whether a startup frame of a direction may be in the payload of a message: the capture begins late, and
+// other octets are in front of it. What follows it may prove that it is none.
+func (c *Conn) perhapsPayload(h *Direction) bool {
+	return !c.Trace.SYN && !c.Starts(h) && !h.HasFrames() && len(h.looses()) > 0
+}
+
+// KeysInDoubt reports whether the startup frames may be in the payload of messages: nothing proves that of one of them.
+func (c *Conn) KeysInDoubt() bool {
+	for i := range c.Directions {
+		if h := &c.Directions[i]; h.HasFrames() && !h.Began && !c.Starts(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// provesFrame reports whether an FPDU right behind the startup frame of a direction proves that this is one.
+func (h *Direction) provesFrame(p *trace.PDU) bool {
+	if h.Began || h.Count > 0 || !h.HasFrames() || p.From != h.NextOffset || p.FPDU.Sync != mpa.InSync {
+		return false
+	}
+	return p.FPDU.CRCStatus == mpa.CRCGood || p.FPDU.CRCStatus == mpa.CRCOff && Headed(p.FPDU.Wire)
+}
+
 // StartupEvidence is the evidence have for an event that concerns a startup frame:
 // what was missing of its direction when it came counts, and nothing that came later.
 func (f *Frame) StartupEvidence(have catalogue.Gate) catalogue.Gate {

@@ -16,7 +16,7 @@ func (c *Conn) Surplus(f *Frame) (*Loose, Order) {
 	if f.Partial || s == nil || !s.hasOffset || Keyed(s.Octets) || Headed(s.Octets) || ZeroMarker(s.Octets) || c.framed(f, s) {
 		return nil, Unproven
 	}
-	if len(s.Octets) < min(mpa.KeyLen, int(s.Length)) || c.IsCRC(f) || c.Trace.Flow[f.Dir].Cut {
+	if len(s.Octets) < min(mpa.KeyLen, int(s.Length)) || c.IsCRC(f) || c.Trace.Flow[f.Dir].Cut || c.KeysInDoubt() {
 		return s, Unproven // it is not known what they are, or what follows them
 	}
 	q, r := c.Pair()

@@ -144,7 +144,7 @@ var lengthRules = []rules.Rule{
 				case foundAgain(e):
 					reportLost(r, e.Direction, e.Chain.Begin(e.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case f.CRCStatus == mpa.CRCBad && (f.ULPDULength < mpa.MinULPDU || f.ULPDULength > mpa.MaxULPDU):
-					reportLost(r, e.Direction, e.Begin(), "an FPDU cannot have this length")
+					reportLost(r, e.Direction, e.Begin(), noLength)
 				case f.Unsent > 0 && r.Trace.CRC == mpa.Yes && holdsFPDU(f.Wire[:len(f.Wire)-f.Unsent]):
 					message := "the FPDU ends before its length is reached"
 					if _, ok := swapped(f); ok {
@@ -173,6 +173,8 @@ var lengthRules = []rules.Rule{
 					reportLost(r, s.Direction, s.Chain.Begin(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
 				case by > 0 && r.Trace.CRC == mpa.No, (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
 					reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind)
+				case tooLong(s.Octets):
+					reportLost(r, s.Direction, s.Begin(), noLength)
 				default:
 					reportLost(r, s.Direction, s.Begin(), notFPDU)
 				}
@@ -204,6 +206,14 @@ var lengthRules = []rules.Rule{
 
 // noFPDUBehind is what is wrong where no CRC says which part of an FPDU leads astray.
 const noFPDUBehind = "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong"
+
+// noLength is what is wrong with a length that no FPDU has.
+const noLength = "an FPDU cannot have this length"
+
+// tooLong reports whether octets begin with an FPDU, but for a length that is above the maximum. The rest of it may not have come.
+func tooLong(b []byte) bool {
+	return model.HeadedAt(b, 0) && binary.BigEndian.Uint16(b) > mpa.MaxULPDU
+}
 
 // notFPDU is what is wrong with octets between two FPDUs.
 const notFPDU = "octets are not an FPDU where one must begin"

@@ -22,6 +22,9 @@ var phaseRules = []rules.Rule{
 				if e.Count > 0 || !e.PDU.HasOffset || !c.Accepted() || c.Rtr != nil && e.Dir == trace.I2R {
 					return rules.OutOfScope
 				}
+				if c.KeysInDoubt() {
+					return rules.Lacking(catalogue.Start)
+				}
 				return rules.InScopeIf(e.PDU.Offset == 0 || e.StrayBefore() != nil)
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {

@@ -268,6 +268,8 @@ func mustClose(must func(*rules.Case, *model.Frame) (end int64, must bool), mess
 // what it went on with.
 func sequelScope(c *rules.Case, x model.Sequel) rules.Scope {
 	switch {
+	case c.KeysInDoubt():
+		return rules.Lacking(catalogue.Start)
 	case x.What == "":
 		return closedScope(c)
 	case x.Order == model.Unproven:
