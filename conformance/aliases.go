@@ -15,6 +15,8 @@ type (
 	Evidence = catalogue.Evidence
 	// Severity of a finding.
 	Severity = catalogue.Severity
+	// Variant is one of the ways to break a rule.
+	Variant = catalogue.Variant
 	// Gate is a set of conditions without which a rule cannot be judged.
 	Gate = catalogue.Gate
 )
@@ -34,6 +36,14 @@ const (
 	Note    = catalogue.Note
 	Warning = catalogue.Warning
 	Error   = catalogue.Error
+)
+
+// The variants of findings.
+const (
+	SwappedOctets = catalogue.SwappedOctets
+	OtherQueue    = catalogue.OtherQueue
+	CountsMore    = catalogue.CountsMore
+	AnotherBegins = catalogue.AnotherBegins
 )
 
 // The gates.

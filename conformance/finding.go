@@ -47,21 +47,6 @@ func (f *Finding) Further() int { return f.further }
 // Variant is which of the ways to break its rule the finding is, where that matters beyond its message; 0 for any other.
 func (f *Finding) Variant() Variant { return f.variant }
 
-// Variant is one of the ways to break a rule.
-type Variant = rules.Variant
-
-// The variants that are told apart.
-const (
-	// SwappedOctets: the field has the expected value, with its octets swapped.
-	SwappedOctets = rules.SwappedOctets
-	// OtherQueue: the MSN is the next one of the other queue.
-	OtherQueue = rules.OtherQueue
-	// CountsMore: ULPDU_Length counts octets, too, that are not part of the ULPDU.
-	CountsMore = rules.CountsMore
-	// AnotherBegins: of a message without L, another one begins.
-	AnotherBegins = rules.AnotherBegins
-)
-
 // publicFinding is a finding as others see it.
 func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 	return Finding{

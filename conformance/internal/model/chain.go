@@ -35,6 +35,7 @@ type suspected struct {
 	noise uint64
 	// outer is an FPDU whose end was never sent, and in which others were found.
 	outer Place
+	covered
 }
 
 // Suspect reports whether the last FPDU had a wrong CRC, so that its length may be wrong.

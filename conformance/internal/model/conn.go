@@ -433,7 +433,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	h.Sizes.add(c, e)
 	h.Chain.add(e)
 	h.Latest = last{p.From + p.Length, p.LastAcked}
-	h.Framed.add(p)
+	h.lengths(p)
 	c.steadies(e, &c.Capture.seg, !first && c.Capture.FPDUs(h).Has(k), gates, have)
 }
 

@@ -66,7 +66,6 @@ type sending struct {
 	shapes  shapes
 	Chain   chain
 	Latest  last // FPDU
-	Framed  framed
 	First   firstSegment
 	Second  second
 	// Knows is how much of the other direction the sender had when it sent its last message
@@ -84,6 +83,9 @@ type sending struct {
 	part bool
 	// headless: the DDP header of some FPDU or chunk was cut off.
 	headless bool
+	// LastLength is the ULPDU_Length of the last FPDU that begins with a TCP segment, if no CRC says where it ends and no
+	// markers are in it; else 0. What is wrong with it shows only behind it.
+	LastLength uint16
 	// grid counts consecutive markers with plausible pointers; they establish where the
 	// others must be.
 	grid           uint32

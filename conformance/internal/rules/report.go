@@ -26,19 +26,8 @@ type Violation struct {
 	// Stands: nothing explains it, although others of its rule may be explained later.
 	Stands bool
 	// Variant is which of the ways to break its rule it is, where that matters beyond the message.
-	Variant Variant
+	Variant catalogue.Variant
 }
-
-// Variant is one of the ways to break a rule that others have to tell apart.
-type Variant uint8
-
-// The variants; 0 is any other.
-const (
-	SwappedOctets Variant = iota + 1 // the field has the expected value, with its octets swapped
-	OtherQueue                       // the MSN is the next one of the other queue
-	CountsMore                       // ULPDU_Length counts octets, too, that are not part of the ULPDU
-	AnotherBegins                    // of a message without L: another one begins
-)
 
 // Report reports a violation.
 func (r *Report) Report(v Violation) { r.desk.Violated(v) }

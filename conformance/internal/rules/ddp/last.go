@@ -30,7 +30,7 @@ var lastFlagRules = []rules.Rule{
 				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
 					last := m.PlaceOf(&m.Final)
 					r.Report(rules.Violation{
-						Place: s.Where(), Message: "another message begins, but the last segment of the previous one had no L", Variant: rules.AnotherBegins,
+						Place: s.Where(), Message: "another message begins, but the last segment of the previous one had no L", Variant: catalogue.AnotherBegins,
 						Observed: fmt.Sprintf("L=0 in frame %d", last.Frame), Expected: "L=1 on the last segment",
 					})
 				}

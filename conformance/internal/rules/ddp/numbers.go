@@ -143,9 +143,9 @@ func reportCount(r *rules.Report, s *model.Segment, m *model.Message, message st
 		Variant: otherCount(s, next),
 	}
 	switch v.Variant {
-	case rules.SwappedOctets:
+	case catalogue.SwappedOctets:
 		v.Message += ", and its octets are swapped"
-	case rules.OtherQueue:
+	case catalogue.OtherQueue:
 		v.Message += fmt.Sprintf(", and goes on where queue %d is", 1-s.DDP.QN)
 	default:
 	}
@@ -154,9 +154,9 @@ func reportCount(r *rules.Report, s *model.Segment, m *model.Message, message st
 
 // otherCount reports whether a wrong MSN in place of the next one is that with its octets swapped, or would be the next one of
 // another queue: its sender may have one counter for both.
-func otherCount(s *model.Segment, next uint32) rules.Variant {
+func otherCount(s *model.Segment, next uint32) catalogue.Variant {
 	if was := bits.ReverseBytes32(next - 1); bits.ReverseBytes32(s.DDP.MSN) == next || next > 1 && bits.ReverseBytes32(s.DDP.MSN) == was+1 {
-		return rules.SwappedOctets
+		return catalogue.SwappedOctets
 	}
 	if s.DDP.QN > 1 {
 		return 0
@@ -165,7 +165,7 @@ func otherCount(s *model.Segment, next uint32) rules.Variant {
 	if !q.Seen || !q.Msg.There || s.DDP.MSN != q.Msg.MSN+1 {
 		return 0
 	}
-	return rules.OtherQueue
+	return catalogue.OtherQueue
 }
 
 // beginsNext reports whether a segment begins the next message of its queue.

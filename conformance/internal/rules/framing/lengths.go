@@ -32,7 +32,7 @@ var lengthRules = []rules.Rule{
 				f := e.FPDU
 				if r.Trace.CRC == mpa.No {
 					if n, ok := e.SwappedBefore(); ok {
-						r.Report(swappedLength(e.LastFPDU(), e.Framed.Length, n))
+						r.Report(swappedLength(e.LastFPDU(), e.LastLength, n))
 					} else if n, ok := e.SwappedToEnd(); ok {
 						r.Report(swappedLength(e.Begin(), f.ULPDULength, n))
 					}
@@ -60,15 +60,15 @@ var lengthRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Loose) {
 				by, most := s.Overlaps()
 				if n, ok := s.SwappedBefore(); ok {
-					r.Report(swappedLength(s.LastFPDU(), s.Framed.Length, n))
+					r.Report(swappedLength(s.LastFPDU(), s.LastLength, n))
 					return
 				}
 				if n, ok := s.Swapped(); ok {
 					r.Report(swappedLength(s.Begin(), binary.BigEndian.Uint16(s.Octets), n))
 					return
 				}
-				r.On(s.LastFPDU(), fmt.Sprintf("ULPDU_Length is at least %d octets too large: the next FPDU begins %d octets before its end", int(s.Framed.Length)-most, by),
-					fmt.Sprint(s.Framed.Length), fmt.Sprintf("at most %d", most))
+				r.On(s.LastFPDU(), fmt.Sprintf("ULPDU_Length is at least %d octets too large: the next FPDU begins %d octets before its end", int(s.LastLength)-most, by),
+					fmt.Sprint(s.LastLength), fmt.Sprintf("at most %d", most))
 			},
 		},
 	},
@@ -254,7 +254,7 @@ func rightLength(e *model.FPDU) (v rules.Violation) {
 	}
 	fits := n
 	if !e.CRC.Good {
-		v.Message, v.Expected, v.Variant = "ULPDU_Length counts "+what+" as well", fmt.Sprint(n), rules.CountsMore
+		v.Message, v.Expected, v.Variant = "ULPDU_Length counts "+what+" as well", fmt.Sprint(n), catalogue.CountsMore
 		return v
 	}
 	n += mpa.PadLen(n) // the longest one that ends there
@@ -278,7 +278,7 @@ func rightLength(e *model.FPDU) (v rules.Violation) {
 // swappedLength is a length with its octets swapped.
 func swappedLength(at model.Place, length uint16, n int) rules.Violation {
 	return rules.Violation{
-		Place: at, Message: "the octets of ULPDU_Length are swapped", Observed: fmt.Sprint(length), Expected: fmt.Sprint(n), Variant: rules.SwappedOctets,
+		Place: at, Message: "the octets of ULPDU_Length are swapped", Observed: fmt.Sprint(length), Expected: fmt.Sprint(n), Variant: catalogue.SwappedOctets,
 	}
 }
 

@@ -68,7 +68,7 @@ var startupFrameRules = []rules.Rule{
 				}
 				if n := f.End - f.From - mpa.StartupLen; !f.Partial && n == int64(bits.ReverseBytes16(f.PDLength)) {
 					v.Message += "; the two octets of PD_Length are swapped"
-					v.Expected, v.Variant = fmt.Sprint(n), rules.SwappedOctets
+					v.Expected, v.Variant = fmt.Sprint(n), catalogue.SwappedOctets
 				}
 				r.Report(v)
 			},

@@ -31,7 +31,7 @@ var privateDataRules = []rules.Rule{
 					}
 					if n := at - mpa.StartupLen; int(f.PDLength) == int(bits.ReverseBytes16(uint16(n))) {
 						v.Message += "; the two octets of PD_Length are swapped"
-						v.Variant = rules.SwappedOctets
+						v.Variant = catalogue.SwappedOctets
 					}
 					r.Report(v)
 					return

@@ -8,25 +8,19 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// framed is how the last FPDU of a direction lies in the stream, if no CRC says where it ends, and no markers are in it: what
-// is wrong with its length shows only behind it.
-type framed struct {
-	from   int64 // 0: it does not qualify
-	Length uint16
-	// inside: where the first TCP segment begins inside it, if octets that may be an FPDU are there, or several of them; insideEnd is
-	// where these end, as their lengths say. 0: there are none.
-	inside, insideEnd int64
-}
+// covered are octets in an FPDU that may be another FPDU, or several of them: where they begin, with a TCP segment, and where they end,
+// as their lengths say. by is where the FPDU ends that they are in.
+type covered struct{ from, to, by int64 }
 
-// add records an FPDU after the rules have judged it.
-func (l *framed) add(p *trace.PDU) {
+// lengths records the length of an FPDU after the rules have judged it. One that does not begin with a segment may be what is left of
+// another one whose length is wrong.
+func (h *Direction) lengths(p *trace.PDU) {
 	f := p.FPDU
-	*l = framed{}
-	// One that does not begin with a segment may be what is left of another one whose length is wrong.
+	h.LastLength = 0
 	if f.CRCStatus != mpa.CRCOff || len(f.Markers) > 0 || len(p.Bounds) == 0 || p.Bounds[0] != 0 || !headsFPDU(f.Wire) {
 		return
 	}
-	l.from, l.Length = p.From, f.ULPDULength
+	h.LastLength = f.ULPDULength
 	if len(p.Bounds) < 2 || len(f.Missing) > 0 {
 		return
 	}
@@ -36,9 +30,12 @@ func (l *framed) add(p *trace.PDU) {
 		to += int(sizeOf(int(binary.BigEndian.Uint16(f.Wire[to:]))))
 	}
 	if to >= len(f.Wire) && to > from {
-		l.inside, l.insideEnd = p.From+int64(from), p.From+int64(to)
+		h.Chain.suspects().covered = covered{p.From + int64(from), p.From + int64(to), p.From + p.Length}
 	}
 }
+
+// lastFrom is where the FPDU with LastLength begins.
+func (h *Direction) lastFrom() int64 { return h.Latest.End - sizeOf(int(h.LastLength)) }
 
 // headsFPDU reports whether the first octets of an FPDU are possible ones: its length, and the control octets of DDP and RDMAP.
 func headsFPDU(b []byte) bool { return HeadedAt(b, 0) && binary.BigEndian.Uint16(b) >= mpa.MinULPDU }
@@ -52,16 +49,16 @@ func swapped(length uint16) (n int, size int64, ok bool) {
 	return n, sizeOf(n), n >= mpa.MinULPDU && n != int(length)
 }
 
-// leadsTo returns the length with its octets swapped, if the FPDU ends at a place with that.
-func (l *framed) leadsTo(at int64) (n int, ok bool) {
-	n, size, ok := swapped(l.Length)
-	return n, ok && l.from > 0 && at == l.from+size
+// leadsTo returns the length of the last FPDU with its octets swapped, if it ends at a place with that.
+func (h *Direction) leadsTo(at int64) (n int, ok bool) {
+	n, size, ok := swapped(h.LastLength)
+	return n, ok && at == h.lastFrom()+size
 }
 
 // SwappedBefore returns the length of the FPDU before one that was found by search, with its octets swapped, if the one that was found
 // begins just where that ends.
 func (e *FPDU) SwappedBefore() (n int, ok bool) {
-	n, ok = e.Framed.leadsTo(e.PDU.From)
+	n, ok = e.leadsTo(e.PDU.From)
 	return n, ok && e.FPDU.Sync != mpa.InSync
 }
 
@@ -93,7 +90,7 @@ func (s *Loose) SwappedBefore() (n int, ok bool) {
 	if by, _ := s.Overlaps(); by == 0 {
 		return 0, false
 	}
-	return s.Framed.leadsTo(s.Framed.inside)
+	return s.leadsTo(s.Chain.covered.from)
 }
 
 // Swapped returns the length with which octets begin that are no FPDU, with its octets swapped, if they are one with that.
@@ -108,11 +105,14 @@ func (s *Loose) Swapped() (n int, ok bool) {
 // Overlaps returns by how many octets the last FPDU reaches over others, which begin with a TCP segment inside it, and the last of
 // which ends where these octets do; most is the length that it can have at most. 0: it does not, as far as is known.
 func (s *Loose) Overlaps() (by, most int) {
-	l := &s.Framed
-	if l.inside == 0 || s.From != s.Latest.End || s.End != l.insideEnd {
+	if s.LastLength == 0 || s.Chain.suspected == nil || s.From != s.Latest.End {
 		return 0, 0
 	}
-	return int(s.From - l.inside), int(l.inside-l.from) - LengthSize - CrcSize
+	k := &s.Chain.covered
+	if k.by != s.From || k.to != s.End {
+		return 0, 0
+	}
+	return int(s.From - k.from), int(k.from-s.lastFrom()) - LengthSize - CrcSize
 }
 
 // restOfFrame reports whether an FPDU is none: nothing but what follows a startup frame in its TCP segment, up to the end of the
