@@ -41,7 +41,7 @@ func (c *connection) look() time.Time {
 // patience is until when something has to move, or the peer has to close. The lock is held.
 func (c *connection) patience() time.Time {
 	if c.closing {
-		return c.closedAt.Add(closeWait)
+		return c.closedAt.Add(c.opt.Close)
 	}
 	return c.moved.Add(c.opt.Idle)
 }

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -26,6 +27,8 @@ type Options struct {
 	Hold time.Duration
 	// Idle ends the connection when no octet went either way, nor was acknowledged, for so long; 0 is [DefaultIdle].
 	Idle time.Duration
+	// Close is how long the peer has to close a TCP connection after this side did; 0: three seconds.
+	Close time.Duration
 	// Cut cuts what is written into several writes.
 	Cut Cut
 	// OneSided, over SCTP: the other side ends no session, nor answers the end of one.
@@ -74,6 +77,7 @@ func newPeer(opt Options, kick func(), mu *sync.Mutex) *Peer {
 	if opt.Idle <= 0 {
 		opt.Idle = DefaultIdle
 	}
+	opt.Close = cmp.Or(opt.Close, closeWait)
 	return &Peer{opt: opt, kick: kick, ended: make(chan struct{}), mu: mu}
 }
 

@@ -325,7 +325,7 @@ func (l *line) has(p *peer.Peer) {
 // options are how the peer is set up.
 func (l *line) options() peer.Options {
 	return peer.Options{
-		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Cut: l.Cut, Opened: l.Side == synth.Client && !l.Accepted, Taps: l.Taps, Told: l.told,
+		RNIC: l.config(l.Side), Hold: l.Hold, Idle: l.Idle, Close: l.Close, Cut: l.Cut, Opened: l.Side == synth.Client && !l.Accepted, Taps: l.Taps, Told: l.told,
 		Setup: l.setup, OneSided: l.oneSided(),
 	}
 }
@@ -392,7 +392,7 @@ func (l *line) finish(ctx context.Context) Connection {
 	if l.assoc != nil {
 		c.Association = l.cfg.Association
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, endWait, errors.New("the peer does not close"))
+	ctx, cancel := context.WithTimeoutCause(ctx, max(endWait, l.Close), errors.New("the peer does not close"))
 	defer cancel()
 	c.End, c.Err = l.peer.Close(ctx)
 	l.peer.Do(func(e *rnic.Endpoint) {

@@ -42,9 +42,9 @@ type Options struct {
 	Strict bool
 	// Cut cuts what is written, see [peer.Options].
 	Cut peer.Cut
-	// Hold, Idle and Taps are those of the peers.
-	Hold, Idle time.Duration
-	Taps       []*peer.Tap
+	// Hold, Idle, Close and Taps are those of the peers.
+	Hold, Idle, Close time.Duration
+	Taps              []*peer.Tap
 }
 
 const (

@@ -97,14 +97,24 @@ func dialing(t *testing.T, tcp, udp net.Addr) (o player.Options, shut func()) {
 	}, func() { _ = h.Close() }
 }
 
-// both plays a script with both sides over an address.
-func both(t *testing.T, address string, script func() *synth.Script) (r played) {
+// patient is how long the sides of a test wait for each other: a machine that has much to do is no fault of theirs.
+const patient = 5 * time.Minute
+
+// both plays a script with both sides over an address. Of a clean one each side waits for the other as long as it takes; with faults something
+// may never come.
+func both(t *testing.T, address string, clean bool, script func() *synth.Script) (r played) {
 	t.Helper()
 	w := wait(t, address, script())
 	defer w.close()
 	dial, shut := dialing(t, w.tcp.Addr(), w.udp.Addr())
 	defer shut()
-	return bothBy(t, script, w.options(), dial)
+	server := w.options()
+	if clean {
+		for _, o := range []*player.Options{&server, &dial} {
+			o.Step, o.Idle, o.Close = patient, patient, patient
+		}
+	}
+	return bothBy(t, script, server, dial)
 }
 
 // bothBy plays a script with the options of both sides.
@@ -210,7 +220,7 @@ func TestPlay_Builtin(t *testing.T) {
 // clean plays a scenario without its faults, and returns how many messages were compared.
 func clean(t *testing.T, s *scenario.Scenario, address string) (compared int) {
 	t.Helper()
-	r := both(t, address, func() *synth.Script { return s.Script(true) })
+	r := both(t, address, true, func() *synth.Script { return s.Script(true) })
 	want := made(t, s.Script(true))
 	for side, o := range r.out {
 		compared += o.Compared
@@ -268,12 +278,12 @@ func TestPlay_Faulty(t *testing.T) {
 			lacks := func(got []string) bool {
 				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(want, id) && !slices.Contains(got, id) })
 			}
-			r := both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
+			r := both(t, "127.0.0.1:0", false, func() *synth.Script { return s.Script(false) })
 			for range tries[s.Name] {
 				if !slices.ContainsFunc(r.rules[:], lacks) {
 					break
 				}
-				r = both(t, "127.0.0.1:0", func() *synth.Script { return s.Script(false) })
+				r = both(t, "127.0.0.1:0", false, func() *synth.Script { return s.Script(false) })
 			}
 			for side, got := range r.rules {
 				if lacks(got) {
