@@ -44,7 +44,7 @@ type spoken struct {
 	complete                 bool
 	retransmitted            int
 	outOfOrder, badCRC, rest int
-	missing                  int64
+	missing, unsent          int64 // octets of it that are not there; those behind which the stream ends too early
 	// trouble says what is wrong with the first of the rest: segments that are unusual in
 	// another way.
 	trouble []byte
@@ -124,7 +124,7 @@ func (e *spoken) settle(f *Follow) {
 // plain reports whether there is nothing about a message that has to be seen.
 func (e *spoken) plain() bool {
 	return e.hasOp && e.op != rdmap.OpTerminate && (e.begins || e.complete) && e.findings == 0 && len(e.below) == 0 &&
-		e.retransmitted+e.outOfOrder+e.badCRC+e.rest == 0 && e.missing == 0
+		e.retransmitted+e.outOfOrder+e.badCRC+e.rest == 0 && e.missing+e.unsent == 0
 }
 
 // shapeOf is a number that entries have in common which are alike: of the same kind in the same
@@ -151,7 +151,7 @@ type talk struct {
 	verb      uint64 // the name of its operation there, hashed
 
 	retransmitted, outOfOrder, badCRC, rest int
-	missing                                 int64
+	missing, unsent                         int64
 	trouble                                 []byte
 }
 
@@ -205,6 +205,9 @@ func (t *talk) octets(f *Follow, p *trace.PDU, n int64) {
 		}
 	})
 	t.missing += n - got
+	if fl := &p.Conn.Flow[p.Dir]; p.FPDU != nil && (fl.FIN != nil || fl.RST != nil) { // else the capture ends, and the stream may go on
+		t.unsent += int64(p.FPDU.Unsent)
+	}
 }
 
 // faults notes what is wrong with a segment, besides octets that are missing.
@@ -254,7 +257,7 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 	e.hasPDU, e.pdu, e.lastPDU = true, m.First, m.Last
 	e.first, e.last, e.began, e.ended = m.FirstFrame, m.LastFrame, m.Began, m.Ended
 	e.length, e.complete = m.Length, m.Whole()
-	e.retransmitted, e.outOfOrder, e.badCRC, e.rest, e.missing = t.retransmitted, t.outOfOrder, t.badCRC, t.rest, t.missing
+	e.retransmitted, e.outOfOrder, e.badCRC, e.rest, e.missing, e.unsent = t.retransmitted, t.outOfOrder, t.badCRC, t.rest, t.missing, t.unsent
 	e.payload, e.trouble = t.payload, t.trouble
 	e.rules, e.findings = t.found.rules, t.found.findings
 	e.below = append(e.below, t.found.below...)
@@ -343,8 +346,11 @@ func appendMarks(b []byte, e *spoken) []byte {
 	mark(e.badCRC, "BAD CRC", "BAD CRCs")
 	b = append(b, e.trouble...)
 	mark(e.rest-1, "another segment like that", "other segments like that")
-	if e.missing > 0 {
-		b = append(append(append(b, " ["...), diagnose.Counted(uint64(e.missing), "octet", "octets")...), " not captured]"...)
+	if e.unsent > 0 {
+		b = append(append(append(b, " [the stream ends "...), diagnose.Counted(uint64(e.unsent), "octet", "octets")...), " short]"...)
+	}
+	if n := e.missing - e.unsent; n > 0 {
+		b = append(append(append(b, " ["...), diagnose.Counted(uint64(n), "octet", "octets")...), " not captured]"...)
 	}
 	return b
 }
