@@ -21,12 +21,14 @@ func TestLast(t *testing.T) {
 		{"a Write, then a Send", "write 3000, send 100", "{at: write1/last, set: {iwarp_ddp.last_flag: 0}}", []string{order}},
 		{
 			"a Write, a Send, and a Write to the same place", "{region: {name: a, of: server}}, {write: 100, to: a}, send 10, {write: 100, to: a}",
-			"{at: write1, set: {iwarp_ddp.last_flag: 0}}", []string{order},
+			"{at: write1, set: {iwarp_ddp.last_flag: 0}}",
+			[]string{order},
 		},
 		{
 			"a Write, a Read Request, and a Write to another place of the same memory",
 			"{region: {name: a, of: server}}, {write: 3000, to: a}, read 100, {write: 3000, to: {region: a, offset: 9000}}",
-			"{at: write1/last, set: {iwarp_ddp.last_flag: 0}}", []string{order},
+			"{at: write1/last, set: {iwarp_ddp.last_flag: 0}}",
+			[]string{order},
 		},
 		{"a Read Response, then a Send", "read 3000, wait 1ms, server send 100", "{at: read1.response/last, set: {iwarp_ddp.last_flag: 0}}", []string{order}},
 		{"a Read Response, then nothing", "read 3000", "{at: read1.response/last, set: {iwarp_ddp.last_flag: 0}}", nil},

@@ -95,8 +95,8 @@ func TestPrivateData_LateKeys(t *testing.T) {
 				for i := range 6 {
 					for side := range 2 {
 						d.Break()
-						payload := append(tracetest.Octets(uint64(i), 40*lead), keys[side]...)                      //nolint:gosec // small
-						d.Message(side, rdmap.OpSend, append(payload, tracetest.Octets(uint64(i)+9, 100)...), 2000) //nolint:gosec // small
+						payload := append(tracetest.Octets(uint64(i), 40*lead), keys[side]...)
+						d.Message(side, rdmap.OpSend, append(payload, tracetest.Octets(uint64(i)+9, 100)...), 2000)
 					}
 				}
 				ps := tracetest.Connection(d, 100)

@@ -129,7 +129,7 @@ func TestUnderWay_CutAnswer(t *testing.T) {
 		d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 20), 1000)
 		for i := range c.reads {
 			d.Break()
-			d.Read(tracetest.Client, 0x55+uint32(i), 0x1000, uint32(c.size)) //nolint:gosec // small
+			d.Read(tracetest.Client, 0x55+uint32(i), 0x1000, uint32(c.size))
 		}
 		d.Tagged(tracetest.Server, rdmap.OpReadResponse, 0x55, 0x1000, tracetest.Octets(3, c.size), 1000)
 		last := &d.Turns[len(d.Turns)-1]

@@ -139,7 +139,7 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	}
 	unexpected := t.Code.Layer == rdmap.LayerRDMAP && t.Code.EType == rdmap.ETypeRemoteOperation && t.Code.Code == unexpectedOpcode
 	for i := range f.Ops {
-		if unexpected && rdmap.Opcode(i) == rdmap.OpReadResponse && a.answersAll(1-dir) { //nolint:gosec // an opcode
+		if unexpected && rdmap.Opcode(i) == rdmap.OpReadResponse && a.answersAll(1-dir) {
 			continue // it was asked for
 		}
 		if op := rdmap.Opcode(i); f.Ops[i].Segments > 0 && (can(op) || !op.Assigned()) {

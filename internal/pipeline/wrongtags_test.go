@@ -9,7 +9,7 @@ import (
 // TestSCTP_WrongTag: a packet with a tag that the association does not have is none of another association where its side goes on.
 func TestSCTP_WrongTag(t *testing.T) {
 	stray := func(a *assoc, tag uint32, chunks ...[]byte) { a.put(0, tag, chunks...) }
-	send := func(a *assoc) []byte {
+	send := func() []byte {
 		return dataChunk(whole, 9999, 0, ppidControl, append(be16(nil, 0), 0, fInitiate))
 	}
 	for _, tt := range []struct {
@@ -17,20 +17,20 @@ func TestSCTP_WrongTag(t *testing.T) {
 		do   func(a *assoc)
 		want trace.SCTPWrongTags
 	}{
-		{"DATA", func(a *assoc) { stray(a, 0x999, send(a)) }, trace.SCTPWrongTags{Count: 1, Frame: 7, On: 8, Tag: 0x999}},
+		{"DATA", func(a *assoc) { stray(a, 0x999, send()) }, trace.SCTPWrongTags{Count: 1, Frame: 7, On: 8, Tag: 0x999}},
 		{"ABORT", func(a *assoc) { stray(a, 0x999, chunk(ckAbort, 0)) }, trace.SCTPWrongTags{Count: 1, Frame: 7, On: 8, Tag: 0x999}},
 		{"ABORT with T", func(a *assoc) { stray(a, 0x999, chunk(ckAbort, 1)) }, trace.SCTPWrongTags{Count: 1, Frame: 7, Tag: 0x999}},
-		{"tag 0", func(a *assoc) { stray(a, 0, send(a)) }, trace.SCTPWrongTags{Count: 1, Frame: 7}},
-		{"the other side between", func(a *assoc) { stray(a, 0x999, send(a)); a.sacks(1, 2) }, trace.SCTPWrongTags{Count: 1, Frame: 7, On: 10, Tag: 0x999}},
-		{"two in a row", func(a *assoc) { stray(a, 0x999, send(a)); stray(a, 0x999, send(a)) }, trace.SCTPWrongTags{Count: 2, Frame: 7, On: 9, Tag: 0x999}},
+		{"tag 0", func(a *assoc) { stray(a, 0, send()) }, trace.SCTPWrongTags{Count: 1, Frame: 7}},
+		{"the other side between", func(a *assoc) { stray(a, 0x999, send()); a.sacks(1, 2) }, trace.SCTPWrongTags{Count: 1, Frame: 7, On: 10, Tag: 0x999}},
+		{"two in a row", func(a *assoc) { stray(a, 0x999, send()); stray(a, 0x999, send()) }, trace.SCTPWrongTags{Count: 2, Frame: 7, On: 9, Tag: 0x999}},
 		{"several tags", func(a *assoc) {
 			for i := range 9 {
-				stray(a, 0x900+uint32(i), send(a))
+				stray(a, 0x900+uint32(i), send())
 			}
 		}, trace.SCTPWrongTags{Count: 9, Frame: 7, On: 16, Tag: 0x900}},
 		{"again and again", func(a *assoc) {
 			for range 9 {
-				stray(a, 0x999, send(a))
+				stray(a, 0x999, send())
 				a.sacks(0, 1)
 			}
 		}, trace.SCTPWrongTags{Count: 9, Frame: 7, On: 8, Tag: 0x999}},

@@ -229,13 +229,21 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
 	s.marks(m)
-	if m.Done && s.isAround(m) {
-		s.leaves(c, m)
-	}
-	if w := s.Tagged[0].Msg; m.Done && !m.Tagged && m.QN <= 1 && w.Open() && m.Runs[0].first.nth > w.Final.nth {
-		w.passed = true
+	if m.Done {
+		s.ends(c, m)
 	}
 	s.bounded = s.DDP.Last && s.open == 0
+}
+
+// ends records that a message is over with a segment. A Write without L that is still open then has ended too if all
+// of a request came behind it.
+func (s *Segment) ends(c *Conn, m *Message) {
+	if s.isAround(m) {
+		s.leaves(c, m)
+	}
+	if w := s.Tagged[0].Msg; !m.Tagged && m.QN <= 1 && w.Open() && m.Runs[0].first.nth > w.Final.nth {
+		w.passed = true
+	}
 }
 
 // begin makes it the message that begins with a segment; sure: nothing was missing then.
