@@ -194,6 +194,9 @@ type SCTPSide struct {
 	// WrongTags are the packets in its name with a verification tag that is not that of the association: they had no
 	// effect (RFC 9260 section 8.5).
 	WrongTags SCTPWrongTags
+	// DoubtfulAbort is the first ABORT in its name behind which it goes on with the association; Frame is 0 if there is none.
+	// Passed is the frame by which the other side shows that the ABORT did not end the association, Outside and Challenge say nothing.
+	DoubtfulAbort DoubtfulReset
 	// Unread counts packets with chunks that could not be parsed.
 	Unread, FirstUnread uint64
 	// Other counts chunks of user data that are not DDP's.

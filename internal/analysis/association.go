@@ -35,6 +35,7 @@ type Association struct {
 	ending  trace.Ending
 	endedBy int
 	endedAt uint64
+	abort   *abort  // the latest one, while it may have had no effect
 	told    int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
 	hidden  [2]bool // the snap length cut off chunks of the side
 	// mayBeRest is as in [trace.Connection].
@@ -239,7 +240,10 @@ func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 			if c.Type == sctp.TypeCookieEcho && err == nil {
 				a.acceptOffer(side, p)
 			}
-			err = a.chunk(side, &c, n)
+			was := a.asm.High(side)
+			if err = a.chunk(side, &c, n); a.abort != nil && err == nil {
+				a.behindAbort(side, &c, was)
+			}
 		}
 		switch cut := c.Cut || errors.Is(err, sctp.ErrCut); {
 		case err != nil && cut:
@@ -332,6 +336,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		if a.side[side].Ended != trace.Abort {
 			a.aborts(side, c, err)
 		}
+		a.aborting(side)
 		a.ended(side, trace.Abort)
 		return err
 	case sctp.TypeReconfig:
@@ -355,12 +360,22 @@ func (a *Association) ended(side int, how trace.Ending) {
 		}
 		a.stops(a.now(), end)
 	}
-	if a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort {
-		a.ending, a.endedBy, a.endedAt = how, side, a.cur.Frame
-		a.side[1-side].Ended = trace.Open
-		a.side[side].Ended, a.side[side].EndFrame, a.side[side].EndTime = how, a.cur.Frame, a.cur.Time
+	end := assocEnding{how, side, a.cur.Frame, a.cur.Time}
+	switch {
+	case a.ending == trace.Open || a.ending == trace.Shutdown && how == trace.Abort:
+		a.ends(&end)
 		a.spared()
+	case a.abort != nil && a.abort.then.how == trace.Open && how == trace.Shutdown:
+		a.abort.then = end
 	}
+}
+
+// ends notes how the association ended.
+func (a *Association) ends(e *assocEnding) {
+	a.ending, a.endedBy, a.endedAt = e.how, e.by, e.frame
+	a.side[1-e.by].Ended = trace.Open
+	s := &a.side[e.by]
+	s.Ended, s.EndFrame, s.EndTime = e.how, e.frame, e.time
 }
 
 // maxOffers bounds the answers to INITs that are remembered.

@@ -20,6 +20,7 @@ var makers = []func(*about){
 	wrongCRCs,
 	endings,
 	doubtfulResets,
+	doubtfulAborts,
 	halfOpens,
 	unheard,
 	reportedErrors,

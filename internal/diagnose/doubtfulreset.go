@@ -51,6 +51,32 @@ func (a *about) doubtfulReset(dir trace.Dir, s *trace.DoubtfulReset) {
 	a.add(d)
 }
 
+// doubtfulAborts tells of ABORTs that had no effect, those that came before the session with the first one.
+func doubtfulAborts(a *about) {
+	if a.Transport != trace.SCTP {
+		return
+	}
+	for d := range a.Side {
+		if s := a.Side[d].SCTP; s != nil && s.DoubtfulAbort.Passed > 0 && a.concerned(s.DoubtfulAbort.Frame) {
+			a.doubtfulAbort(trace.Dir(d), &s.DoubtfulAbort)
+		}
+	}
+}
+
+func (a *about) doubtfulAbort(dir trace.Dir, s *trace.DoubtfulReset) {
+	me, peer := dir.Sender(), (1 - dir).Sender()
+	d := Diagnosis{
+		Kind: Reset, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(s.Frame, s.On, s.Passed), Title: "ABORT without effect", same: "abort",
+		Text: fmt.Sprintf("An ABORT in the name of the %s in frame %d, with the right verification tag, did not end the association: the %s went on behind it (frame %d), and so "+
+			"did the %s (frame %d). It may not have come from the %s, and not have arrived.", me, s.Frame, me, s.On, peer, s.Passed, me),
+		Advice: foreign("ABORT", me),
+	}
+	if s.More > 0 {
+		d.Text += fmt.Sprintf(" The same may hold for %s behind it.", Counted(s.More, "further one", "further ones"))
+	}
+	a.add(d)
+}
+
 // foreign is what to do about a packet that its sender may not have sent.
 func foreign(what, me string) string {
 	return fmt.Sprintf("compare TTL and IP identification of the %s with those of other packets of the %s: a firewall, a load balancer or an attacker "+

@@ -80,3 +80,22 @@ func TestDoubtfulReset(t *testing.T) {
 	}
 	golden(t, "doubtfulreset.txt", b.String())
 }
+
+// TestDoubtfulAbort tells of ABORTs behind which their side goes on, and says which of them ended the association.
+func TestDoubtfulAbort(t *testing.T) {
+	const abort = "{packet: {chunks: {hex: \"06 00 00 04\"}}}, wait 50ms, "
+	var b strings.Builder
+	for _, tt := range []struct{ name, timeline string }{
+		{"none", "connect, write 3000, end, close"},
+		{"both go on", "connect, write 3000, " + abort + "write 3000, read 100, end, close"},
+		{"it is only closed behind it", "connect, write 3000, " + abort + "end, close"},
+		{"nothing behind it", "connect, write 3000, " + abort + "wait 1ms"},
+	} {
+		fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: ["+tt.timeline+"]\n", false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", tt.name, text(diagnosed(t, tracetest.Source(fs))))
+	}
+	golden(t, "doubtfulabort.txt", b.String())
+}

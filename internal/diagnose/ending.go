@@ -75,16 +75,30 @@ func (a *about) reset() {
 
 // contradicted says of a reset that its sender went on behind it, if it did: then it may have come from somebody else.
 func (a *about) contradicted(d *Diagnosis) {
+	me := d.Dir.Sender()
+	if a.Ending == trace.Abort {
+		if k := a.Side[d.Dir].SCTP.DoubtfulAbort; k.Frame == a.EndFrame && k.On > 0 {
+			d.Text = strings.Replace(d.Text, fmt.Sprintf("The %s aborted the association in frame %d", me, a.EndFrame),
+				fmt.Sprintf("An ABORT in the name of the %s ended the association in frame %d", me, a.EndFrame), 1)
+			a.goneOn(d, "ABORT", k.On)
+		}
+		return
+	}
 	s, ok := a.Flow[d.Dir].DoubtfulReset(a.EndFrame)
 	if !ok || a.Ending != trace.RST {
 		return
 	}
-	me := d.Dir.Sender()
 	d.Text = strings.Replace(d.Text, fmt.Sprintf("The %s reset the connection in frame %d", me, a.EndFrame),
 		fmt.Sprintf("A reset in the name of the %s ended the connection in frame %d", me, a.EndFrame), 1)
-	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, s.On, me)
-	d.Frames, d.same = append(d.Frames, s.On), d.same+", contradicted"
-	d.Advice = foreign("reset", me)
+	a.goneOn(d, "reset", s.On)
+}
+
+// goneOn says of what ended the connection that the side in whose name it came sent more behind it.
+func (*about) goneOn(d *Diagnosis, what string, on uint64) {
+	me := d.Dir.Sender()
+	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, on, me)
+	d.Frames, d.same = append(d.Frames, on), d.same+", contradicted"
+	d.Advice = foreign(what, me)
 }
 
 // fromBetween says of a reset that there was one in the name of each side, and that one side went on behind its own, if that is so: nobody

@@ -13,11 +13,14 @@ func wrongTags(a *about) {
 		return
 	}
 	for d := range a.Side {
-		if s := a.Side[d].SCTP; s != nil && s.WrongTags.Count > 0 && (a.Lead || s.WrongTags.Frame >= a.FirstFrame) {
+		if s := a.Side[d].SCTP; s != nil && s.WrongTags.Count > 0 && a.concerned(s.WrongTags.Frame) {
 			a.wrongTag(trace.Dir(d), s)
 		}
 	}
 }
+
+// concerned reports whether what a frame did to the association is told with this session.
+func (a *about) concerned(frame uint64) bool { return a.Lead || frame >= a.FirstFrame }
 
 func (a *about) wrongTag(dir trace.Dir, s *trace.SCTPSide) {
 	me, w := dir.Sender(), &s.WrongTags

@@ -146,7 +146,9 @@ func (r *Run) Settle(now int64) {
 	first.now = max(first.now, now)
 	for len(s.queue) > 0 && s.queue[0].due <= first.now && !r.stopped.Load() {
 		c := s.queue[0]
-		if fl := r.closedFlow(&c); fl != nil || c.assoc != nil && c.assoc.keys != nil {
+		if c.assoc != nil && !c.assoc.conn.Over() {
+			c.assoc.closing = false // an ABORT had no effect
+		} else if fl := r.closedFlow(&c); fl != nil || c.assoc != nil && c.assoc.keys != nil {
 			if c.due = dueAfter(fl, c.assoc, r.opt.Linger); c.due > first.now { // something came meanwhile
 				s.queue[0] = c
 				heap.Fix(&s.queue, 0)
