@@ -79,3 +79,31 @@ func TestOneSide(t *testing.T) {
 		}
 	}
 }
+
+// TestLostRequest: a connection whose Reply is the first of it that was captured began before the capture, unless octets of the initiator
+// are missing, of which is told, or only the responder was captured.
+func TestLostRequest(t *testing.T) {
+	const late = "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe connection had begun before the capture did. Its MPA Request is missing, " +
+		"so what the initiator asked for is not known, and most rules cannot be judged.\n"
+	for _, tt := range []struct{ capture, more, want string }{
+		{"skip: 3", "", ""},
+		{"skip: 4", "", late},
+		{"skip: 4, snaplen: 80", "", "warning snap-length "},
+		{"skip: 4", "server: {mpa: {reject: true}}\n", late},
+		{"skip: 2, missing: [4]", "", "warning missing "},
+		{"missing: [4]", "", "warning missing "},
+		{"skip: 4, only: server", "", ""},
+	} {
+		src := fmt.Sprintf("capture: {%s}\n%stimeline: [connect, write 3000, read 100, close]\n", tt.capture, tt.more)
+		if tt.more != "" {
+			src = strings.Replace(src, "connect, write 3000, read 100", "connect", 1)
+		}
+		fs, err := tracetest.ReadFile(generate(t, src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.LateStart, diagnose.Missing, diagnose.SnapLength); !strings.HasPrefix(all, tt.want) || (tt.want == "") != (all == "") {
+			t.Errorf("%s: %q", tt.capture, all)
+		}
+	}
+}

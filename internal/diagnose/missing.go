@@ -51,7 +51,7 @@ func (a *about) oneSide() {
 func (a *about) begunBefore() {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
 	switch {
-	case a.Transport == trace.TCP && (a.SYN || ini.HasStartup || res.HasStartup):
+	case a.Transport == trace.TCP && (a.SYN || ini.HasStartup || res.HasStartup && !a.lateForRequest()):
 		return
 	case a.Transport == trace.SCTP && ini.StartupFrame > 0:
 		return
@@ -63,7 +63,10 @@ func (a *about) begunBefore() {
 		return
 	}
 	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known"
-	if a.Transport == trace.SCTP {
+	switch {
+	case a.Transport == trace.TCP && res.HasStartup:
+		startup, known = "MPA Request is", "what the initiator asked for is not known"
+	case a.Transport == trace.SCTP:
 		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or not known"
 		if res.StartupFrame > 0 {
 			startup, known = "Initiate is", "what the initiator asked for is not known"
@@ -81,6 +84,14 @@ func (a *about) begunBefore() {
 	}
 	d.Text += fmt.Sprintf("Its %s missing, so %s, and most rules cannot be judged.", startup, known)
 	a.add(d)
+}
+
+// lateForRequest reports whether the Request passed before the capture began: of the initiator there is nothing but FPDUs, and nothing is missing
+// between them.
+func (a *about) lateForRequest() bool {
+	f := &a.Flow[trace.I2R]
+	r := f.Rare()
+	return a.Side[trace.I2R].StartupHad == 0 && r.Gaps == 0 && r.Unframed == 0 && (f.Octets == 0 || f.FPDUs > 0)
 }
 
 // packets reports whether packets of a side of an association were captured.
