@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"errors"
+	"iter"
 	"net/netip"
 	"slices"
 
@@ -35,7 +36,8 @@ type Association struct {
 	ending  trace.Ending
 	endedBy int
 	endedAt uint64
-	abort   *abort  // the latest one, while it may have had no effect
+	abort   *abort // the latest one, while it may have had no effect
+	rival   *rival
 	told    int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
 	hidden  [2]bool // the snap length cut off chunks of the side
 	// mayBeRest is as in [trace.Connection].
@@ -221,6 +223,9 @@ func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 	if a.damaged(side, p) {
 		n.Damaged = true
 		return
+	}
+	if r := a.rival; r != nil && r.side == side && p.Time-r.time >= outOfOrder {
+		a.keeps()
 	}
 	a.octets = p.Length
 	if !a.hasPacket {
@@ -439,15 +444,53 @@ func (a *Association) acceptOffer(side int, p *Packet) {
 // InitFrame is the frame of the INIT or INIT ACK of a side, 0 if it was not captured.
 func (a *Association) InitFrame(side int) uint64 { return a.side[side].InitFrame }
 
+// rival is an INIT by which a side asks for another association on the same addresses and ports, until the side goes on with this one.
+type rival struct {
+	side int
+	time int64
+}
+
+// Rival notes such an INIT, with another tag than that of the association.
+func (a *Association) Rival(side int, frame uint64, time int64) {
+	if a.rival != nil && a.rival.side == side {
+		return // the first one counts until the side goes on
+	}
+	for s := range a.open() {
+		if k := s.Trace.HalfOpen; k == nil || k.On == 0 {
+			s.Trace.HalfOpen = &trace.HalfOpen{Again: frame, By: s.Dir(side)}
+			a.rival = &rival{side, time}
+		}
+	}
+}
+
+// keeps notes that the side that seemed to ask for another association goes on with this one.
+func (a *Association) keeps() {
+	a.rival = nil
+	for s := range a.open() {
+		if k := s.Trace.HalfOpen; k != nil && k.On == 0 {
+			k.On = a.cur.Frame
+		}
+	}
+}
+
+// open yields the sessions that have not ended.
+func (a *Association) open() iter.Seq[*Session] {
+	return func(yield func(*Session) bool) {
+		for _, st := range a.streams {
+			if s := st.now; s != nil && !s.over && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // Displaced notes that side has begun another association on the same addresses and ports, with the INIT in frame.
 func (a *Association) Displaced(side int, frame uint64) {
 	if a.ending != trace.Open {
 		return
 	}
-	for _, st := range a.streams {
-		if s := st.now; s != nil && !s.over {
-			s.Trace.HalfOpen = &trace.HalfOpen{Again: frame, By: s.Dir(side), Opened: true}
-		}
+	for s := range a.open() {
+		s.Trace.HalfOpen = &trace.HalfOpen{Again: frame, By: s.Dir(side), Opened: true}
 	}
 }
 

@@ -36,14 +36,14 @@ func halfOpens(a *about) {
 func (a *about) usedAgain(k *trace.HalfOpen) {
 	me, peer := k.By.Sender(), (1 - k.By).Sender()
 	d := Diagnosis{Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again)}
-	on := "connection on the same ports"
+	what, named, number, on, left := "SYN", "A SYN", "sequence number", "connection on the same ports", ""
 	if a.Transport == trace.SCTP {
-		on = "association on the same addresses and ports"
+		what, named, number, on, left = "INIT", "An INIT", "tag", "association on the same addresses and ports", "be left over from another association, or "
 	}
-	what, asked, lost := "SYN", fmt.Sprintf("The %s asked for another %s in frame %d", me, on, k.Again), me
+	asked, lost := fmt.Sprintf("The %s asked for another %s in frame %d", me, on, k.Again), me
 	switch {
 	case k.Answers:
-		what, lost = "SYN-ACK", "side that opened the other one"
+		what, named, lost = "SYN-ACK", "A SYN-ACK", "side that opened the other one"
 		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d is of another connection on the same ports, whose SYN was not captured before it", me, k.Again)
 	case k.Opened:
 		asked = fmt.Sprintf("The %s opened another %s in frame %d", me, on, k.Again)
@@ -51,7 +51,7 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 	switch {
 	case k.On > 0:
 		d.Title, d.same = what+" without effect", what+" without effect"
-		d.Text = fmt.Sprintf("A %s in the name of the %s in frame %d, with another sequence number, did not open another connection on the same ports: ", what, me, k.Again)
+		d.Text = fmt.Sprintf("%s in the name of the %s in frame %d, with another %s, did not open another %s: ", named, me, k.Again, number, on)
 		if k.Held > 0 {
 			d.Text += fmt.Sprintf("the %s answered with an acknowledgement of this one in frame %d, and the %s went on with it in frame %d.", peer, k.Held, me, k.On)
 			d.Frames = append(d.Frames, k.Held)
@@ -59,7 +59,7 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 			d.Text += fmt.Sprintf("the %s went on with this one in frame %d.", me, k.On)
 		}
 		d.Frames = append(d.Frames, k.On)
-		d.Text += fmt.Sprintf(" It may not have come from the %s.", me)
+		d.Text += fmt.Sprintf(" It may %snot have come from the %s.", left, me)
 		d.Advice = foreign(what, me)
 	case a.restarted():
 		d.Title, d.same = "reset for another connection", "reset"

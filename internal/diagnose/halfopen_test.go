@@ -8,6 +8,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -227,6 +228,42 @@ func TestHalfOpen_SCTP(t *testing.T) {
 		}
 		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.HalfOpened); !strings.HasPrefix(all, tt.want) || (tt.want == "") != (all == "") {
 			t.Errorf("%q: %q", tt.end, all)
+		}
+	}
+}
+
+// TestHalfOpen_Init: an INIT in the middle of an association, and what its side does behind it.
+func TestHalfOpen_Init(t *testing.T) {
+	initWith := func(tag string) string {
+		return "{packet: {chunks: {hex: \"01 00 00 14 " + tag + " 00 10 00 00 00 10 00 10 00 00 10 00\"}}}"
+	}
+	const (
+		other  = "00 00 00 99"
+		asked  = "note half-open initiator frames [11] pdus [] of 1: ports used again while it was open\nThe initiator asked for another association on the same addresses and ports in frame 11, and neither "
+		vain   = "note half-open initiator frames [11 12] pdus [] of 1: INIT without effect\nAn INIT in the name of the initiator in frame 11, with another tag, did not open another association on the same addresses and ports: the initiator went on with this one in frame 12. It may be left over from another association, or not have come from the initiator.\n"
+		second = "note half-open initiator frames [11 13] pdus [] of 1: INIT without effect\n"
+	)
+	for _, tt := range []struct{ timeline, want string }{
+		{"connect, write 3000, " + initWith(other) + ", wait 50ms", asked},
+		{"connect, write 3000, " + initWith(other) + ", wait 50ms, server send 10", second},
+		{"connect, write 3000, " + initWith(other) + ", write 3000", asked}, // may have been under way
+		{"connect, write 3000, " + initWith(other) + ", wait 50ms, write 3000, end, close", vain},
+		{"connect, write 3000, " + initWith(other) + ", wait 50ms, close", vain},
+		{"connect, write 3000, " + initWith(other) + ", " + initWith("00 00 00 98") + ", wait 50ms, write 3000, end, close", second},
+		{"connect, write 3000, end, close, " + initWith(other), ""},
+	} {
+		fs, err := tracetest.ReadFile(generate(t, "transport: sctp\ntimeline: ["+tt.timeline+"]\n", false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range fs {
+			if b := fs[i].Data[14+20:]; b[sctp.HeaderLen] == byte(sctp.TypeInit) {
+				clear(b[4:8]) // made by hand, it has the tag of the association
+				sctp.Seal(b)
+			}
+		}
+		if all := text(diagnosed(t, tracetest.Source(fs)), diagnose.HalfOpened); !strings.HasPrefix(all, tt.want) || (tt.want == "") != (all == "") {
+			t.Errorf("%q: %q", tt.timeline, all)
 		}
 	}
 }

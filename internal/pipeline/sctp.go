@@ -101,6 +101,9 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 			return nil, 0
 		}
 		if a, side = t.find(p, tag, o); a == nil { // else those that waited have begun it
+			if x, s := t.underWay(p); x != nil && o.Type == sctp.TypeInit && r.chunks.Checksum != sctp.Bad {
+				x.conn.Rival(s, r.chunks.Frame, r.chunks.Time)
+			}
 			a, side = r.begins(p, o), 0
 		}
 	} else if a.held != nil && a.held.side == side && a.has(side, tag) {
