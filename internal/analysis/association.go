@@ -38,8 +38,11 @@ type Association struct {
 	endedAt uint64
 	abort   *abort // the latest one, while it may have had no effect
 	rival   *rival
-	told    int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
-	hidden  [2]bool // the snap length cut off chunks of the side
+	// otherPath: packets of it were captured between other addresses, which no INIT told.
+	otherPath bool
+	talked    bool    // it has other chunks than HEARTBEAT and its answer
+	told      int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
+	hidden    [2]bool // the snap length cut off chunks of the side
 	// mayBeRest is as in [trace.Connection].
 	mayBeRest bool
 	ddp       bool // it carries DDP
@@ -300,6 +303,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 	a.shook.chunk(c.Type)
 	a.handshake(c.Type)
+	a.talked = a.talked || c.Type != sctp.TypeHeartbeat && c.Type != sctp.TypeHeartbeatAck
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		return a.data(side, c, n)
@@ -443,6 +447,60 @@ func (a *Association) acceptOffer(side int, p *Packet) {
 
 // InitFrame is the frame of the INIT or INIT ACK of a side, 0 if it was not captured.
 func (a *Association) InitFrame(side int) uint64 { return a.side[side].InitFrame }
+
+// HasInit reports whether the INIT or the INIT ACK of a side was captured.
+func (a *Association) HasInit() bool { return a.side[0].HasInit || a.side[1].HasInit }
+
+// Idle reports whether nothing came but what asks whether a path works, or answers that.
+func (a *Association) Idle() bool { return !a.talked && !a.HasInit() }
+
+// Continues reports whether a packet of a side goes on with the association: it has a chunk of user data that is not there yet, or
+// acknowledges more than was acknowledged, with a TSN near the others. If so, the packet took another path than those before it.
+func (a *Association) Continues(side int, packet []byte, length int) bool {
+	const (
+		few   = 4       // packets behind which copies of them would have come
+		reach = 1 << 14 // TSNs that may be under way, or that the capture lacks
+	)
+	if a.asm.Packets() < few || !a.shook.spoke[0] || !a.shook.spoke[1] {
+		return false
+	}
+	var c sctp.Chunk
+	for off := sctp.HeaderLen; off < length; {
+		size, err := c.Decode(packet[min(off, len(packet)):], length-off)
+		if size == 0 || err != nil {
+			return false
+		}
+		off += size
+		of, tsn := side, int64(0)
+		switch c.Type {
+		case sctp.TypeData, sctp.TypeIData:
+			var d sctp.Data
+			if d.Decode(&c) != nil {
+				return false
+			}
+			if tsn = a.asm.Wide(of, d.TSN); tsn >= a.asm.First(of) && a.asm.Unseen(of, tsn, tsn+1) == 0 {
+				continue
+			}
+		case sctp.TypeSack:
+			of = 1 - side
+			cumulative, _, err := sctp.Acked(&c)
+			if err != nil {
+				return false
+			}
+			tsn = a.asm.Wide(of, cumulative)
+			if acked, ok := a.asm.Acked(of); ok && tsn < acked {
+				continue
+			}
+		default:
+			continue
+		}
+		if high := a.asm.High(of); a.asm.Started(of) && max(tsn-high, high-tsn) < reach {
+			a.otherPath = true
+			return true
+		}
+	}
+	return false
+}
 
 // rival is an INIT by which a side asks for another association on the same addresses and ports, until the side goes on with this one.
 type rival struct {

@@ -128,6 +128,9 @@ func (w *witness) skipped() bool {
 // severalPaths reports whether packets of the association can take other paths than that
 // past the place of capture.
 func (a *Association) severalPaths() bool {
+	if a.otherPath {
+		return true
+	}
 	for i := range a.side {
 		own := a.addr[i].Addr()
 		if slices.ContainsFunc(a.side[i].Addresses, func(x netip.Addr) bool { return x != own }) {

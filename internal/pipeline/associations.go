@@ -31,6 +31,7 @@ type association struct {
 	weight  int  // the memory that was taken for it, in octets
 	closing bool // it waits to be settled
 	held    *held
+	twin    *association // one with its tag and ports between other addresses, when the tag was learnt
 }
 
 // place is an association under one pair of addresses; swap says that its side 0
@@ -282,7 +283,11 @@ func (t *associations) hear(a *association, side int, tag uint32, sure bool) {
 	}
 	a.tag[side], a.known[side] = tag, true
 	t.changes++
-	t.tags[tagKey{tag, a.ports[side], a.ports[1-side]}] = a
+	k := tagKey{tag, a.ports[side], a.ports[1-side]}
+	if x := t.tags[k]; x != nil && x != a {
+		a.twin = x
+	}
+	t.tags[k] = a
 	a.conn.SetTag(side, tag)
 }
 

@@ -85,6 +85,11 @@ func (r *Run) association(p *packet.Packet, tag uint32, o *opening, n *analysis.
 		r.evictAssociations()
 	}
 	a, side = t.find(p, tag, o)
+	if a == nil || a.twin != nil {
+		if x, s := r.otherPath(a, p, tag, o); x != nil {
+			a, side = x, s
+		}
+	}
 	if a == nil {
 		if !o.ok || o.Type != sctp.TypeInit && tag == 0 || o.reflected {
 			r.wrongTag(p, tag, o)
