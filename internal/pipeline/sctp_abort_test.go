@@ -15,7 +15,7 @@ func TestSCTP_AbortWithoutEffect(t *testing.T) {
 	// later lets so much time pass that what comes was not sent before an ABORT.
 	pause := -1
 	later := func(a *assoc) { pause = len(a.frames) }
-	close := func(a *assoc, by int) {
+	shut := func(a *assoc, by int) {
 		a.send(by, chunk(ckShutdown, 0, be32(nil, a.tsn[1-by]-1)...))
 		a.send(1-by, chunk(ckShutdownAck, 0))
 		a.send(by, chunk(ckShutdownDone, 0))
@@ -28,14 +28,14 @@ func TestSCTP_AbortWithoutEffect(t *testing.T) {
 		by   trace.Dir
 		at   uint64
 	}{
-		{"none", func(a *assoc) { close(a, 0) }, trace.DoubtfulReset{}, trace.Shutdown, trace.I2R, 8},
+		{"none", func(a *assoc) { shut(a, 0) }, trace.DoubtfulReset{}, trace.Shutdown, trace.I2R, 8},
 		{"the last", func(a *assoc) { abort(a, 0, 0) }, trace.DoubtfulReset{}, trace.Abort, trace.I2R, 8},
 		{"both go on", func(a *assoc) {
 			abort(a, 0, 0)
 			a.send(1, a.ack(1), a.say(1, 0, "a"))
 			a.send(0, a.ack(0), a.say(0, 0, "b"))
 			a.sacks(1, 1)
-			close(a, 1)
+			shut(a, 1)
 		}, trace.DoubtfulReset{Frame: 8, On: 10, Passed: 11}, trace.Shutdown, trace.R2I, 12},
 		{"both go on, not closed", func(a *assoc) {
 			abort(a, 0, 0)
@@ -43,8 +43,8 @@ func TestSCTP_AbortWithoutEffect(t *testing.T) {
 			a.send(0, a.ack(0), a.say(0, 0, "b"))
 			a.sacks(1, 1)
 		}, trace.DoubtfulReset{Frame: 8, On: 10, Passed: 11}, trace.Open, trace.I2R, 0},
-		{"they only close it", func(a *assoc) { abort(a, 0, 0); close(a, 1) }, trace.DoubtfulReset{Frame: 8, On: 10, Passed: 11}, trace.Shutdown, trace.R2I, 9},
-		{"its side closes it", func(a *assoc) { abort(a, 0, 0); later(a); close(a, 0) }, trace.DoubtfulReset{Frame: 8, On: 9, Passed: 10}, trace.Shutdown, trace.I2R, 9},
+		{"they only close it", func(a *assoc) { abort(a, 0, 0); shut(a, 1) }, trace.DoubtfulReset{Frame: 8, On: 10, Passed: 11}, trace.Shutdown, trace.R2I, 9},
+		{"its side closes it", func(a *assoc) { abort(a, 0, 0); later(a); shut(a, 0) }, trace.DoubtfulReset{Frame: 8, On: 9, Passed: 10}, trace.Shutdown, trace.I2R, 9},
 		{"while it is closed", func(a *assoc) {
 			a.send(1, chunk(ckShutdown, 0, be32(nil, a.tsn[0]-1)...))
 			abort(a, 0, 0)
