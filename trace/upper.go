@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect"
@@ -48,9 +49,14 @@ type Upper struct {
 	Headers []UpperHeader
 	// Values are fields that stand in no header of a fixed form.
 	Values []UpperValue
-	// Operation is what the PDU belongs to, if HasOperation.
+	// Operation is what the PDU belongs to, if HasOperation. More are further ones: a message
+	// of SMB2 may have several requests or answers.
 	Operation    UpperOperation
 	HasOperation bool
+	More         []UpperOperation
+	// Answers is how many answers the PDU has, or begins, and Errors how many of them tell of
+	// an error. An error counts even if its request was not captured; it has no Operation then.
+	Answers, Errors int
 }
 
 // UpperHeader is a header of an upper layer.
@@ -75,10 +81,26 @@ type UpperOperation struct {
 	// capture time in nanoseconds since the Unix epoch.
 	PDU, Frame uint64
 	Time       int64
-	// Ended says that this PDU is its answer; Failed that it tells of an error.
+	// Ended says that its answer ends with this PDU: an answer may take several segments, and
+	// several messages. Failed says, of a PDU that begins or ends the answer, that it tells of
+	// an error.
 	Ended, Failed bool
 	// Latency is the time from the request to this PDU in nanoseconds, -1 if it is not known.
 	Latency int64
+}
+
+// All are the operations that the PDU belongs to.
+func (u *Upper) All() iter.Seq[*UpperOperation] {
+	return func(yield func(*UpperOperation) bool) {
+		if !u.HasOperation || !yield(&u.Operation) {
+			return
+		}
+		for i := range u.More {
+			if !yield(&u.More[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Clone returns a copy that may be kept, or nil.
@@ -88,6 +110,7 @@ func (u *Upper) Clone() *Upper {
 	}
 	own := *u
 	own.Info, own.Headers, own.Values = slices.Clone(u.Info), slices.Clone(u.Headers), slices.Clone(u.Values)
+	own.More = slices.Clone(u.More)
 	for i := range own.Headers {
 		own.Headers[i].Octets = slices.Clone(own.Headers[i].Octets)
 	}
@@ -112,8 +135,8 @@ type UpperTally struct {
 	Name string
 	// Count counts them, Errors those whose answer tells of an error.
 	Count, Errors uint64
-	// Latency is from the request to the answer, in nanoseconds, of those for which it is
-	// known: some captures have frames without times.
+	// Latency is from the request to the end of the answer, in nanoseconds, of those for which
+	// it is known: some captures have frames without times, or lack the end of an answer.
 	Latency Latency
 }
 

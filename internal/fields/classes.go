@@ -70,7 +70,7 @@ func classesOf(name string) class {
 			c |= of
 		}
 	}
-	for _, h := range append(upperHeaders(), &upperFields) {
+	for _, h := range append(upperHeaders(), &upperFields, &operationFields) {
 		if h.Field(name) != nil {
 			c |= classUpper
 		}

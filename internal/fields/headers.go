@@ -121,7 +121,7 @@ func Headers() []*dissect.Header {
 	out = append(out, rdmap.Headers...)
 	out = append(out, &sctpFields)
 	out = append(out, sctpddp.Headers...)
-	out = append(out, &ownFields, &upperFields)
+	out = append(out, &ownFields, &upperFields, &operationFields)
 	return append(out, upperHeaders()...)
 }
 

@@ -18,10 +18,16 @@ var upperFields = dissect.Header{
 		{Name: "iwd.ulp.name", Label: "Upper layer", Kind: dissect.Text, Bit: -1},
 		{Name: "iwd.ulp.by", Label: "Recognised by", Kind: dissect.Text, Bit: -1},
 		{Name: "iwd.ulp.info", Label: "What it is to the upper layer", Kind: dissect.Text, Bit: -1},
+		{Name: "iwd.ulp.error", Label: "The answer tells of an error", Kind: dissect.Bool, Bit: -1, Width: 1},
+	},
+}
+
+// operationFields are what is known of the operations of a PDU.
+var operationFields = dissect.Header{
+	Layer: "iwd", Name: "Operation of the upper layer", Several: true, Fields: []dissect.Field{
 		{Name: "iwd.ulp.operation", Label: "Operation of the upper layer", Kind: dissect.Text, Bit: -1},
 		{Name: "iwd.ulp.request_pdu", Label: "PDU that asked for it", Kind: dissect.Dec, Bit: -1, Width: 64},
 		{Name: "iwd.ulp.request_frame", Label: "Frame of that PDU", Kind: dissect.Dec, Bit: -1, Width: 64},
-		{Name: "iwd.ulp.error", Label: "The answer tells of an error", Kind: dissect.Bool, Bit: -1, Width: 1},
 		{Name: "iwd.ulp.latency_ns", Label: "Time from the request to its answer, in nanoseconds", Kind: dissect.Dec, Bit: -1, Width: 64},
 	},
 }
@@ -30,11 +36,11 @@ var (
 	fUpperName      = Must(&upperFields, "iwd.ulp.name")
 	fUpperBy        = Must(&upperFields, "iwd.ulp.by")
 	fUpperInfo      = Must(&upperFields, "iwd.ulp.info")
-	fUpperOperation = Must(&upperFields, "iwd.ulp.operation")
-	fUpperRequest   = Must(&upperFields, "iwd.ulp.request_pdu")
-	fUpperFrame     = Must(&upperFields, "iwd.ulp.request_frame")
 	fUpperError     = Must(&upperFields, "iwd.ulp.error")
-	fUpperLatency   = Must(&upperFields, "iwd.ulp.latency_ns")
+	fUpperOperation = Must(&operationFields, "iwd.ulp.operation")
+	fUpperRequest   = Must(&operationFields, "iwd.ulp.request_pdu")
+	fUpperFrame     = Must(&operationFields, "iwd.ulp.request_frame")
+	fUpperLatency   = Must(&operationFields, "iwd.ulp.latency_ns")
 )
 
 // upperHeaders are those that messages of upper layers have.
@@ -65,17 +71,7 @@ func upper(u *trace.Upper, v Visitor) {
 	if len(u.Info) > 0 {
 		v.Text(fUpperInfo, string(u.Info))
 	}
-	if o := &u.Operation; u.HasOperation {
-		v.Word(fUpperOperation, o.Name)
-		v.Number(fUpperRequest, o.PDU)
-		v.Number(fUpperFrame, o.Frame)
-		if o.Ended {
-			v.Flag(fUpperError, o.Failed)
-			if o.Latency >= 0 {
-				v.Number(fUpperLatency, uint64(o.Latency))
-			}
-		}
-	}
+	operations(u, v)
 	if m, ok := v.(UpperVisitor); ok {
 		m.Upper(u)
 		return
@@ -102,11 +98,59 @@ func upper(u *trace.Upper, v Visitor) {
 	}
 }
 
+// operations shows the operations that a PDU has to do with, and whether what it answers
+// tells of an error.
+func operations(u *trace.Upper, v Visitor) {
+	answers, failed := u.Answers > 0, u.Errors > 0
+	if u.HasOperation {
+		each(u, v, fUpperOperation, func(o *trace.UpperOperation) (trace.UpperValue, bool) {
+			return trace.UpperValue{Text: o.Name}, true
+		})
+		each(u, v, fUpperRequest, func(o *trace.UpperOperation) (trace.UpperValue, bool) { return trace.UpperValue{Number: o.PDU}, true })
+		each(u, v, fUpperFrame, func(o *trace.UpperOperation) (trace.UpperValue, bool) { return trace.UpperValue{Number: o.Frame}, true })
+		for o := range u.All() {
+			answers, failed = answers || o.Ended, failed || o.Ended && o.Failed
+		}
+	}
+	if answers {
+		v.Flag(fUpperError, failed)
+	}
+	if u.HasOperation {
+		each(u, v, fUpperLatency, func(o *trace.UpperOperation) (trace.UpperValue, bool) {
+			return trace.UpperValue{Number: uint64(max(o.Latency, 0))}, o.Ended && o.Latency >= 0
+		})
+	}
+}
+
+// each shows a field of all operations of a PDU that have it.
+func each(u *trace.Upper, v Visitor, f *Known, value func(o *trace.UpperOperation) (trace.UpperValue, bool)) {
+	m, once := v.(UpperVisitor)
+	var all []trace.UpperValue
+	for o := range u.All() {
+		x, ok := value(o)
+		switch {
+		case !ok:
+		case once && len(u.More) > 0:
+			x.Field = f.Field
+			all = append(all, x)
+		case f.Kind == dissect.Text:
+			v.Word(f, x.Text)
+		default:
+			v.Number(f, x.Number)
+		}
+	}
+	if len(all) > 0 {
+		m.Several(f, all)
+	}
+}
+
 // UpperVisitor is a [Visitor] that wants what stands in the messages of upper layers at
 // once, because a field may stand there several times.
 type UpperVisitor interface {
 	Visitor
 	Upper(u *trace.Upper)
+	// Several are the values of a field, at least one.
+	Several(f *Known, values []trace.UpperValue)
 }
 
 // UpperKey is the field of a value of an upper layer with its key, or nil.

@@ -166,7 +166,13 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 	head, n, _ := p.ULPDU()
 	body := head[min(seg.HeaderLen, len(head)):]
 	n = max(n-seg.HeaderLen, 0)
-	if u := p.Upper; u != nil && len(t.upper) == 0 && len(u.Info) > 0 {
+	switch u := p.Upper; {
+	case u == nil:
+	case len(t.upper) > 0: // what its first segment begins to answer may end with this one
+		if o := &u.Operation; u.HasOperation && o.Ended && o.Latency >= 0 {
+			t.upper = append(append(t.upper, ", "...), diagnose.Duration(o.Latency)...)
+		}
+	case len(u.Info) > 0:
 		t.upper = appendUpper(t.upper, u)
 		if u.HasOperation {
 			h := fnv.New32a()

@@ -76,13 +76,21 @@ func (j jsonFields) value(all []trace.UpperValue, at int) {
 			n++
 		}
 	}
+	j.values(f, all[at:], n)
+}
+
+// Several implements [fields.UpperVisitor].
+func (j jsonFields) Several(f *fields.Known, all []trace.UpperValue) { j.values(f, all, len(all)) }
+
+// values writes those values of a field, n of them, that are among all. The first one is.
+func (j jsonFields) values(f *fields.Known, all []trace.UpperValue, n int) {
 	if n == 1 {
-		j.single(f, &all[at])
+		j.single(f, &all[0])
 		return
 	}
 	j.o.key(f.Name)
 	j.o.openList()
-	for i := at; i < len(all); i++ {
+	for i := range all {
 		if all[i].Field != f.Field {
 			continue
 		}

@@ -78,16 +78,25 @@ type event struct {
 	// outstanding are the requests of each direction that wait for their answer.
 	outstanding [2]int32
 
-	// upper is the operation of the upper layer that it answers, "" if none, with its
-	// protocol and latency in nanoseconds; failed: the answer tells of an error.
-	upper, protocol string
-	latency         int64
-	failed          bool
+	// protocol is the upper layer of a PDU that has to do with operations, "" if there is none.
+	// answered is the operation whose answer ends with it, if any, more are further ones, and
+	// failed is how many answers that begin with it tell of an error.
+	protocol string
+	answered answered
+	more     []answered
+	failed   int
 
 	// kind to bytes are of a transaction.
 	kind        trace.TransactionKind
 	first, last int64
 	bytes       uint64
+}
+
+// answered is an operation of an upper layer, "" for none, and how long it took in
+// nanoseconds.
+type answered struct {
+	name    string
+	latency int64
 }
 
 // set makes e the event of a PDU.
@@ -120,10 +129,23 @@ func (e *event) set(p *trace.PDU) {
 			}
 		}
 	}
-	if u := p.Upper; u != nil && u.HasOperation && u.Operation.Ended {
-		e.upper, e.protocol, e.latency, e.failed = u.Operation.Name, u.Protocol, u.Operation.Latency, u.Operation.Failed
+	if p.Upper != nil {
+		e.upper(p.Upper)
 	}
 	e.counts()
+}
+
+// upper notes which operations of the upper layer a PDU answers.
+func (e *event) upper(u *trace.Upper) {
+	e.protocol, e.failed = u.Protocol, u.Errors
+	if o := &u.Operation; u.HasOperation && o.Ended {
+		e.answered = answered{o.Name, o.Latency}
+	}
+	for i := range u.More {
+		if o := &u.More[i]; o.Ended {
+			e.more = append(e.more, answered{o.Name, o.Latency})
+		}
+	}
 }
 
 // counts notes how many requests wait.

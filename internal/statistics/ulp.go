@@ -23,10 +23,21 @@ type upperTimes struct {
 }
 
 func (t *upperTimes) event(e *event) {
-	if e.is != aPDU || e.upper == "" {
+	if e.is != aPDU {
 		return
 	}
-	key := [2]string{e.protocol, e.upper}
+	t.failed += uint64(e.failed) //nolint:gosec // not negative
+	if e.answered.name != "" {
+		t.ended(e, &e.answered)
+	}
+	for i := range e.more {
+		t.ended(e, &e.more[i])
+	}
+}
+
+// ended counts an operation whose answer has ended.
+func (t *upperTimes) ended(e *event, o *answered) {
+	key := [2]string{e.protocol, o.name}
 	op, ok := t.names[key]
 	if !ok {
 		if len(t.names) >= maxOperations {
@@ -36,14 +47,11 @@ func (t *upperTimes) event(e *event) {
 		if t.names == nil {
 			t.names = map[[2]string]int{}
 		}
-		op = t.op(e.protocol + " " + e.upper)
+		op = t.op(e.protocol + " " + o.name)
 		t.names[key] = op
 	}
-	if e.failed {
-		t.failed++
-	}
-	if e.latency >= 0 {
-		t.add(e.conn.Number, op, e.latency, e.frame)
+	if o.latency >= 0 {
+		t.add(e.conn.Number, op, o.latency, e.frame)
 	}
 }
 

@@ -212,7 +212,7 @@ func (p *pdu) response(failed bool) {
 	}
 	b = p.data(b)
 	if ok {
-		b = o.appendTook(b, p.m.PDU.Time)
+		b = p.n.appendTook(b, &o)
 	}
 	p.n.SetInfo(b)
 }

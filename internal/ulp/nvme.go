@@ -400,7 +400,7 @@ func (d *nvmeConn) response(m *Message, n *Note) Fit {
 		b = d.result(&c, &o, n, b)
 	}
 	if ok {
-		b = o.appendTook(b, m.PDU.Time)
+		b = n.appendTook(b, &o)
 	}
 	n.SetInfo(b)
 	if ok {

@@ -132,7 +132,7 @@ func (o *Operation) appendTook(b []byte, now int64) []byte {
 	return b
 }
 
-// end counts an operation that was answered, and forgets it.
+// end counts an operation that was answered, and forgets it. Its latency is -1 if it is not known, or not yet.
 func (c *conn) end(dir trace.Dir, o *Operation, latency int64, failed bool) {
 	t := c.tally(o.Name)
 	t.Count++

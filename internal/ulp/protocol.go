@@ -88,6 +88,10 @@ type Note struct {
 	conn *conn
 	pdu  *trace.PDU
 	dir  trace.Dir
+	// told is the order of the operation that was told last, 0 for none.
+	told uint64
+	// goesOn says that the message goes on in further ones.
+	goesOn bool
 }
 
 // Info appends to the line about the PDU and returns what there is so far; assign what was
@@ -141,23 +145,55 @@ func (n *Note) Own(id uint64) *Operation {
 }
 
 // End ends the operation with the id that the other side asked for. It returns a copy of
-// it, and false if there is none.
+// it, and false if there is none. If the answer goes on behind the PDU, how long it took is
+// known when its last octets come.
 func (n *Note) End(id uint64, failed bool) (Operation, bool) {
 	o := n.conn.find(1-n.dir, id)
+	if o != nil || failed { // of what succeeded, not all decoders know that without the request
+		n.up.Answers++
+	}
+	if failed {
+		n.up.Errors++
+	}
 	if o == nil {
 		return Operation{}, false
 	}
-	own := *o
-	n.tell(&own, true, failed)
-	n.conn.end(1-n.dir, o, n.up.Operation.Latency, failed)
+	own, latency := *o, int64(-1)
+	n.tell(&own, n.whole(), failed)
+	if n.whole() {
+		latency = own.took(n.pdu.Time)
+	} else {
+		n.conn.answers[n.dir].add(&own, failed, n)
+	}
+	n.conn.end(1-n.dir, o, latency, failed)
 	return own, true
 }
 
+// whole reports whether what the PDU says ends with it.
+func (n *Note) whole() bool { return !n.goesOn && n.pdu.Segment.Last }
+
+// appendTook appends how long an operation took, if its answer ends with the PDU.
+func (n *Note) appendTook(b []byte, o *Operation) []byte {
+	if n.whole() {
+		return o.appendTook(b, n.pdu.Time)
+	}
+	return b
+}
+
+// tell says that the PDU belongs to an operation, besides those that were told before.
 func (n *Note) tell(o *Operation, ended, failed bool) {
-	n.up.HasOperation = true
-	n.up.Operation = trace.UpperOperation{
+	told := trace.UpperOperation{
 		Name: o.Name, PDU: o.pdu, Frame: o.frame, Time: o.time, Ended: ended, Failed: failed, Latency: o.took(n.pdu.Time),
 	}
+	switch last := len(n.up.More) - 1; {
+	case !n.up.HasOperation, n.told == o.order && last < 0:
+		n.up.HasOperation, n.up.Operation = true, told
+	case n.told == o.order:
+		n.up.More[last] = told
+	default:
+		n.up.More = append(n.up.More, told)
+	}
+	n.told = o.order
 }
 
 // Announce notes that the sender of the PDU lets the other side use its memory for an

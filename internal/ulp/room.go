@@ -65,6 +65,8 @@ type named struct {
 	trust int
 	order uint64
 	ops   [2]operations
+	// answers are those that each side has begun.
+	answers [2]answer
 }
 
 // PDU sets what a PDU is to the upper layer.
@@ -219,8 +221,13 @@ func (r *Room) segment(p *trace.PDU) {
 		if c, ok := p.Conn.UpperData.(*conn); ok && c.named != nil {
 			r.transfer(c, p)
 		}
-	case isSend(op) && !p.Segment.Tagged && p.Segment.MO == 0:
+	case !isSend(op) || p.Segment.Tagged:
+	case p.Segment.MO == 0:
 		r.send(p)
+	case p.Conn.Upper != nil:
+		if c, ok := p.Conn.UpperData.(*conn); ok && c.named != nil {
+			r.goesOn(c, p)
+		}
 	}
 }
 
@@ -236,6 +243,9 @@ func (r *Room) send(p *trace.PDU) {
 	}
 	if c.named == nil {
 		return
+	}
+	if a := &c.answers[p.Dir]; !a.more {
+		a.forget()
 	}
 	if r.believes(c, p.Conn, c.dec.Message(m, r.noteOf(c, p)), trace.ByContent) {
 		r.finish(c, p)
@@ -287,9 +297,9 @@ func (r *Room) begun(p *trace.PDU, m *Message) bool {
 // noteOf begins what is said of a PDU.
 func (r *Room) noteOf(c *conn, p *trace.PDU) *Note {
 	n := &r.note
-	n.conn, n.pdu, n.dir = c, p, p.Dir
+	n.conn, n.pdu, n.dir, n.told, n.goesOn = c, p, p.Dir, 0, false
 	up := &n.up
-	*up = trace.Upper{Info: up.Info[:0], Headers: up.Headers[:0], Values: up.Values[:0]}
+	*up = trace.Upper{Info: up.Info[:0], Headers: up.Headers[:0], Values: up.Values[:0], More: up.More[:0]}
 	return n
 }
 

@@ -158,7 +158,7 @@ func appendChunks(b []byte, h *rpcrdma.Header) []byte {
 
 // reply describes a reply, and ends its call. Cut says that the header of the RPC message
 // was not captured whole.
-func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte, m *Message, n *Note) {
+func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte, n *Note) {
 	word, failed := "", false
 	var op rpcrdma.Operation
 	if o := n.Find(uint64(h.XID)); o != nil {
@@ -183,7 +183,7 @@ func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte
 	}
 	b = appendChunks(b, h)
 	if known {
-		b = o.appendTook(b, m.PDU.Time)
+		b = n.appendTook(b, &o)
 	}
 	n.SetInfo(b)
 }

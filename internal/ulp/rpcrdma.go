@@ -146,7 +146,7 @@ func (d *rpcConn) Message(m *Message, n *Note) Fit {
 		d.lists(&h, err == nil, m, n)
 		d.rpc(&h, err == nil, m, n)
 	case rpcrdma.ProcError:
-		d.failed(&h, m, n)
+		d.failed(&h, m.Octets, n)
 	case rpcrdma.ProcDone:
 		n.SetInfo(appendHex(append(n.Info(), "RPC/RDMA done"...), " xid ", uint64(h.XID), 8))
 	}
@@ -154,8 +154,8 @@ func (d *rpcConn) Message(m *Message, n *Note) Fit {
 }
 
 // failed describes an RDMA_ERROR, which answers a call that could not be read.
-func (d *rpcConn) failed(h *rpcrdma.Header, m *Message, n *Note) {
-	n.Header(&rpcrdma.ErrorHeader, m.Octets[rpcrdma.HeaderLen:h.Len])
+func (d *rpcConn) failed(h *rpcrdma.Header, octets []byte, n *Note) {
+	n.Header(&rpcrdma.ErrorHeader, octets[rpcrdma.HeaderLen:h.Len])
 	o, ok := n.End(uint64(h.XID), true)
 	b := append(append(n.Info(), "RPC/RDMA ERROR: "...), h.Err.String()...)
 	if h.Err == rpcrdma.ErrVers {
@@ -163,7 +163,7 @@ func (d *rpcConn) failed(h *rpcrdma.Header, m *Message, n *Note) {
 	}
 	if ok {
 		b = d.AppendOperation(append(b, ", for "...), &o)
-		b = o.appendTook(b, m.PDU.Time)
+		b = n.appendTook(b, &o)
 	} else {
 		b = appendHex(b, " xid ", uint64(h.XID), 8)
 	}
@@ -223,7 +223,7 @@ func (d *rpcConn) rpc(h *rpcrdma.Header, whole bool, m *Message, n *Note) {
 	if r.Type == rpcrdma.Call {
 		d.call(h, &r, cut, rest, n)
 	} else {
-		d.reply(h, &r, cut, rest, m, n)
+		d.reply(h, &r, cut, rest, n)
 	}
 }
 

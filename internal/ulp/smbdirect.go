@@ -183,7 +183,7 @@ func (c *smbConn) response(m *Message, n *Note) {
 	b = appendSizes(b, r.PreferredSendSize, r.MaxReceiveSize, r.MaxFragmentedSize)
 	b = appendOctets(append(b, ", read-write "...), uint64(r.MaxReadWriteSize))
 	if known {
-		b = o.appendTook(b, m.PDU.Time)
+		b = n.appendTook(b, &o)
 	}
 	n.SetInfo(b)
 }
@@ -216,16 +216,19 @@ func appendStatus(b []byte, status uint32) []byte {
 func (c *smbConn) payload(d *smbdirect.Data, m *Message, n *Note) []byte {
 	later := c.rest[m.Dir] != 0 && uint64(c.rest[m.Dir]) == uint64(d.Length)+uint64(d.Remaining)
 	if d.Length > 0 {
-		c.rest[m.Dir] = d.Remaining
+		c.rest[m.Dir], n.goesOn = d.Remaining, d.Remaining > 0
+		if !later {
+			n.conn.answers[m.Dir].forget()
+		}
 	}
 	b, octets := n.Info(), d.Payload(m.Octets)
 	switch {
 	case d.Length == 0:
 		b = append(b, "SMB Direct without data"...)
 	case later:
-		b = append(appendOctets(append(b, "SMB Direct fragment ("...), uint64(d.Length)), ')')
+		b = n.Continue(append(appendOctets(append(b, "SMB Direct fragment ("...), uint64(d.Length)), ')'))
 	case smbdirect.IsSMB2(octets):
-		b = c.smb2(octets, m, n, b)
+		b = c.smb2(octets, n, b)
 	default:
 		b = append(b, "SMB Direct data "...)
 		if len(octets) >= 4 {
@@ -248,7 +251,7 @@ func (c *smbConn) payload(d *smbdirect.Data, m *Message, n *Note) []byte {
 const maxChain = 16
 
 // smb2 describes a message of SMB2, or a chain of them.
-func (c *smbConn) smb2(b []byte, m *Message, n *Note, line []byte) []byte {
+func (c *smbConn) smb2(b []byte, n *Note, line []byte) []byte {
 	response := false
 	for i := 0; i < maxChain && smbdirect.IsSMB2(b); i++ {
 		h, err := smbdirect.DecodeSMB2(b)
@@ -264,7 +267,7 @@ func (c *smbConn) smb2(b []byte, m *Message, n *Note, line []byte) []byte {
 			own = b[:h.Next]
 		}
 		if h.Response() {
-			line = c.answer(&h, own, m, n, line)
+			line = c.answer(&h, own, n, line)
 		} else {
 			line = c.ask(&h, own, n, line)
 		}
@@ -326,7 +329,7 @@ func (c *smbConn) ask(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []byte 
 }
 
 // answer describes a response, and ends its request.
-func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, m *Message, n *Note, line []byte) []byte {
+func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []byte {
 	n.Header(&smbdirect.SMB2Header, b)
 	if h.Status == smbdirect.StatusPending && h.Flags&smbdirect.SMB2Async != 0 {
 		n.Find(h.MessageID)
@@ -341,7 +344,7 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, m *Message, n *Note, line 
 		line = appendStatus(line, h.Status)
 	}
 	if known {
-		line = o.appendTook(line, m.PDU.Time)
+		line = n.appendTook(line, &o)
 	}
 	return line
 }

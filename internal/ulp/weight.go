@@ -8,6 +8,7 @@ const (
 	operationWeight = int(unsafe.Sizeof(Operation{})) + entryWeight + 4
 	grantWeight     = int(unsafe.Sizeof(grant{})) + entryWeight + 4
 	readWeight      = int(unsafe.Sizeof(read{}))
+	answerWeight    = int(unsafe.Sizeof(replied{}))
 	// namedWeight is what a connection takes whose protocol is recognised, roughly.
 	namedWeight = int(unsafe.Sizeof(named{})) + 512
 )
@@ -19,7 +20,7 @@ func (c *conn) Grown() (octets int) {
 		n = namedWeight
 		for i := range c.ops {
 			q := &c.ops[i]
-			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight
+			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight + cap(c.answers[i].ops)*answerWeight
 		}
 	}
 	octets, c.told = n-c.told, n
