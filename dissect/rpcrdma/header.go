@@ -225,7 +225,7 @@ var ErrorHeader = dissect.Header{
 	Layer: dissect.LayerRPCRDMA,
 	Name:  "RDMA_ERROR",
 	Ref:   "RFC 8166 section 4.5",
-	Size:  wordLen,
+	Size:  3 * wordLen,
 	Fields: []dissect.Field{
 		{
 			Name: "rpcordma.errcode", Label: "Error code", Kind: dissect.Dec, Bit: 0, Width: 32, Ref: "RFC 8166 section 4.5",
