@@ -187,9 +187,10 @@ func (a *tcpAnalysis) empty(s *tcpSegment, b *tcpAnalysis, p *packet.Packet) {
 	}
 }
 
-// overtaken notes an acknowledgement of octets that the capture does not have.
+// overtaken notes an acknowledgement of octets that the capture does not have. Segments that
+// repeat it say nothing new.
 func (a *tcpAnalysis) overtaken(s *tcpSegment, b *tcpAnalysis, p *packet.Packet) {
-	if p.Flags&packet.FlagACK != 0 && b.hasReach && earlier(b.reach, p.Ack) {
+	if p.Flags&packet.FlagACK != 0 && b.hasReach && earlier(b.reach, p.Ack) && !(a.hasAck && a.ack == p.Ack) {
 		s.flags |= aAckLostSegment
 		b.reach = b.next
 	}
@@ -249,6 +250,7 @@ func (a *tcpAnalysis) acknowledges(s *tcpSegment, b *tcpAnalysis, p *packet.Pack
 	if g := b.acked(p.Ack); g != nil {
 		s.acksFrame = g.frame
 		s.rtt, s.measured = between(g.time, timeOf(f))
+		s.measured = s.measured && s.rtt != 0 // as Wireshark does: two frames with one time measure nothing
 	}
 	b.holes = false
 	a.ack, a.hasAck, a.ackTime = p.Ack, true, timeOf(f)
