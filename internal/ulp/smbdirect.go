@@ -205,11 +205,11 @@ func appendSizes(b []byte, send, receive, fragmented uint32) []byte {
 }
 
 func appendStatus(b []byte, status uint32) []byte {
-	b = append(b, " FAILED: "...)
+	b = append(b, " FAILED"...)
 	if name := smbdirect.StatusName(status); name != unknownName {
-		b = append(append(b, name...), ' ')
+		b = append(append(b, ": "...), name...)
 	}
-	return append(appendHex(b, "(", uint64(status), 8), ')')
+	return append(appendHex(b, " (", uint64(status), 8), ')')
 }
 
 // payload describes what a data transfer carries.

@@ -118,10 +118,13 @@ func TestSMB_Messages(t *testing.T) {
 	f.says(trace.R2I, smbData(smb2(15, 1, response(smbdirect.StatusPending), ""), 0), "SMB2 CHANGE_NOTIFY id 1 pending"+credits)
 	f.says(trace.I2R, smbData(smb2(12, 1, nil, ""), 0), "SMB2 CANCEL id 1 request"+credits)
 	f.says(trace.R2I, smbData(smb2(15, 1, response(0xC0000120), ""), 0), "SMB2 CHANGE_NOTIFY id 1 response FAILED: STATUS_CANCELLED (0xc0000120), 3.000 us"+credits)
+	f.says(trace.I2R, smbData(smb2(13, 2, nil, ""), 0), "SMB2 ECHO id 2 request"+credits)
+	f.says(trace.R2I, smbData(smb2(13, 2, response(0xC0FFFFFF), ""), 0), "SMB2 ECHO id 2 response FAILED (0xc0ffffff), 1.000 us"+credits)
+	f.says(trace.R2I, smbData(smb2(13, 3, response(0xC0000008), ""), 0), "SMB2 ECHO id 3 response FAILED: STATUS_INVALID_HANDLE (0xc0000008)"+credits)
 	f.says(trace.R2I, smbData(smb2(18, 1<<64-1, response(0), ""), 0), "SMB2 OPLOCK_BREAK id 18446744073709551615 response"+credits)
 	f.says(trace.I2R, smbData("\xfdSMB"+strings.Repeat("x", 60), 0), "SMB Direct data encrypted (64 B)"+credits)
 	f.says(trace.I2R, smbData("\xfcSMB"+strings.Repeat("x", 60), 0), "SMB Direct data compressed (64 B)"+credits)
-	if l := f.conn.Upper; l.Outstanding != 0 || l.Unanswered != 0 || len(l.Operations) != 2 {
+	if l := f.conn.Upper; l.Outstanding != 0 || l.Unanswered != 0 || len(l.Operations) != 3 {
 		t.Errorf("%+v", l)
 	}
 }
