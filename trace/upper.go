@@ -125,6 +125,8 @@ type UpperLayer struct {
 	// Operations are those that were answered, by name, in the order in which they came
 	// first.
 	Operations []UpperTally
+	// Asked is how many requests each side sent.
+	Asked [2]uint64
 	// Outstanding is how many requests have no answer at present, Unanswered how many were
 	// given up: another one took their place.
 	Outstanding, Unanswered uint64

@@ -357,9 +357,40 @@ func (a *about) unreadable(fpdus uint64) {
 	})
 }
 
-// capture is a command that captures a connection.
+// capture is a command that captures a connection, and those that follow it between the two hosts.
 func capture(c *trace.Connection) string {
-	ini, res := c.Side[0].Addr, c.Side[1].Addr
-	return fmt.Sprintf("tcpdump -i IFACE -s 0 -B 65536 -w trace.pcap 'host %v and host %v and %v port %d'",
-		ini.Addr().Unmap(), res.Addr().Unmap(), c.Transport, res.Port())
+	b := fmt.Sprintf("tcpdump -i IFACE -s 0 -B 65536 -w trace.pcap 'host %v and host %v and %v",
+		c.Side[0].Addr.Addr().Unmap(), c.Side[1].Addr.Addr().Unmap(), c.Transport)
+	if port := server(c); port != 0 {
+		b += fmt.Sprintf(" port %d", port)
+	}
+	return b + "'"
+}
+
+// servicePorts are those on which servers of iWARP listen: of SMB Direct, iSER, NVMe and NFS over RDMA, and those of librdmacm.
+var servicePorts = []uint16{445, 5445, 860, 3260, 4420, 8009, 20049, 7174, 7471}
+
+// firstEphemeral is the lowest port that hosts choose for their clients.
+const firstEphemeral = 32768
+
+// server is the port that the server of a connection listens on, 0 if it cannot be told: the port of the other side is another one in the next connection.
+func server(c *trace.Connection) uint16 {
+	ini, res := c.Side[trace.I2R].Addr.Port(), c.Side[trace.R2I].Addr.Port()
+	i := c.Flow[trace.R2I].Opens
+	r := c.Flow[trace.I2R].Opens || c.RolesKnown && !i
+	if u := c.Upper; !i && !r && u != nil {
+		i, r = u.Asked[trace.R2I] > u.Asked[trace.I2R], u.Asked[trace.I2R] > u.Asked[trace.R2I]
+	}
+	if !i && !r {
+		i, r = slices.Contains(servicePorts, ini), slices.Contains(servicePorts, res)
+	}
+	switch low := min(ini, res); {
+	case i && !r:
+		return ini
+	case r && !i:
+		return res
+	case low < firstEphemeral:
+		return low
+	}
+	return 0
 }

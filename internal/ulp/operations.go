@@ -88,6 +88,7 @@ func (c *conn) begin(dir trace.Dir, id uint64, name string, p *trace.PDU) *Opera
 	c.order++
 	q.slots[i] = Operation{ID: id, Name: name, pdu: p.Number, frame: p.Frame, time: p.Time, order: c.order, used: true}
 	q.byID[id] = i
+	c.layer.Asked[dir]++
 	c.layer.Outstanding++
 	return &q.slots[i]
 }
