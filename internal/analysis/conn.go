@@ -789,6 +789,7 @@ func (c *Conn) missing(side int, p *reassembly.Piece) {
 		h.gap = true
 		h.unusual.gap()
 		c.hole(side, p, damaged)
+		c.lacks(side, p.Off, p.Len)
 		c.outgoing(side).gap()
 	}
 	c.force(side)

@@ -143,8 +143,10 @@ func (c *Conn) behind(side int, p *reassembly.Piece) uint64 {
 
 // hole notes a gap of the capture, of which so many octets stand in packets that were left out.
 func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
+	rare := c.Trace.Flow[c.Dir(side)].Rarely()
+	rare.Gaps++ // those behind it want to know
 	if p.Reason == reassembly.OverBudget {
-		c.Trace.Flow[c.Dir(side)].Rarely().NoRoom++
+		rare.NoRoom++
 	}
 	k := c.Trace.Flow[c.Dir(side)].Faulty()
 	damagedIn(k, damaged, p.Len)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 
+	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -29,6 +30,7 @@ type request struct {
 	first  int64  // latency to the first part of the answer
 	atomic bool
 	any    bool // a part of the answer came: it is among the answers of the direction
+	lost   bool // the answer is missing from the capture
 }
 
 // done is a request that was answered.
@@ -245,6 +247,10 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 		if r.atomic || r.stag != seg.STag || seg.TO != r.to+r.got && (seg.TO < r.to || seg.TO-r.to >= max(r.size, 1)) {
 			continue
 		}
+		if r.lost || c.lostTheAnswer(side, i, p) {
+			r.lost = true
+			continue
+		}
 		c.answered(side, i, p)
 		if cutOff(p) {
 			return
@@ -259,6 +265,35 @@ func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 		return
 	}
 	c.unmatched(side, p, early{stag: seg.STag, to: seg.TO, octets: octets, last: seg.Last})
+}
+
+// leastAnswer is how many octets more than its payload an FPDU of a Read Response takes at least.
+const leastAnswer = 2 + ddp.TaggedLen + 4 // ULPDU_Length and CRC field
+
+// lostTheAnswer reports whether the answer to request i of the other side is missing rather than coming with a PDU
+// that begins in its buffer: octets that could hold it were not captured, and the PDU is the whole of the answer
+// to a later request into the same buffer, whose sender had received those octets, and not yet the PDU.
+func (c *upper) lostTheAnswer(side, i int, p *trace.PDU) bool {
+	h := c.queues[1-side].asks
+	r := &h.requests[i]
+	need := int64(min(r.size, 1<<32)) + leastAnswer //nolint:gosec // 32 bits
+	if h.lost < need || r.got > 0 || r.acked >= h.lostTo {
+		return false
+	}
+	for j := i + 1; j < len(h.requests) && j-i <= maxPassed; j++ {
+		if s := &h.requests[j]; !s.atomic && s.stag == r.stag && s.to == p.Segment.TO && s.acked >= h.lostTo && s.acked <= p.From {
+			h.lost -= need
+			return true
+		}
+	}
+	return false
+}
+
+// lacks notes octets of a side that are missing: answers may be among them.
+func (c *upper) lacks(side int, off, octets int64) {
+	if h := c.queues[1-side].asks; h != nil {
+		h.lost, h.lostTo = octets, off+octets
+	}
 }
 
 // cutOff reports whether a PDU is an FPDU whose end was never sent: its receiver does not take it.

@@ -54,6 +54,9 @@ type asking struct {
 	answers  []answer           // what came of the answers to them
 	changed  int64              // when the number of them changed
 	done     done               // the one that was answered last
+	// lost is how many octets are missing of what the other side sent, without the answers that are known to be among them, and
+	// lostTo where they end. For TCP only.
+	lost, lostTo int64
 }
 
 // outgoing is what a side sends.

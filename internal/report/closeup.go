@@ -90,15 +90,20 @@ func (u *closeup) pdu(p *trace.PDU) {
 	if p.Time != 0 {
 		slot := u.slot(p.Time)
 		count(&u.octets[p.Dir], slot, uint64(max(p.Length, 0)))
-		for d := range u.depth {
-			f := &p.Conn.Flow[d]
-			u.depth[d].at(slot, int32(f.Requests-f.Answered-f.Rare().Unanswered)) //nolint:gosec // bounded by the analysis
-		}
 	}
+	u.event.PDU(p)
+	u.requests()
 	if m := p.Message; m != nil && m.Done && m.StartKnown {
 		u.sizes[p.Dir].add(uint64(max(m.Length, 0)))
 	}
 	u.follow.PDU(p)
+}
+
+// transaction takes in a request that was answered.
+func (u *closeup) transaction(t *trace.Transaction) {
+	u.event.Answers(t)
+	u.requests()
+	u.follow.Transaction(t)
 }
 
 // closeupWeight is what a connection takes in memory, besides rows and times.
@@ -169,6 +174,7 @@ func (u *closeup) end(c *trace.Connection) {
 	u.followed = true
 	u.Initiator, u.Responder = c.Side[0].Addr.String(), c.Side[1].Addr.String()
 	u.Facts = connectionFacts(c)
+	u.timeline.ends(c)
 	lasted, timed := c.Lasted()
 	lasted = max(lasted, 1)
 	last := u.slot(c.LastTime)

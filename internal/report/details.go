@@ -181,7 +181,7 @@ func (d *Details) speaks(u *closeup) {
 func (d *Details) Transaction(t *trace.Transaction) {
 	if u := d.of(t.Conn); u != nil && !u.followed {
 		d.speaks(u)
-		u.follow.Transaction(t)
+		u.transaction(t)
 	}
 }
 

@@ -1,6 +1,11 @@
 package report
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/iwdissect/iwdissect/internal/waits"
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // slots bounds how many parts of time are told apart.
 const slots = 240
@@ -16,6 +21,8 @@ type timeline struct {
 	// octets are those of PDUs by direction, again packets that were sent again.
 	octets, again [2][]uint64
 	depth         [2]depthSlots
+	waits         waits.Conn
+	event         waits.Event
 }
 
 // depthSlots is how many requests of a direction wait.
@@ -64,6 +71,19 @@ func count(s *[]uint64, slot int, n uint64) {
 	(*s)[slot] += n
 }
 
+// requests takes in what a PDU or a transaction says of how many requests wait.
+func (t *timeline) requests() { t.waits.Take(&t.event, t) }
+
+// ends ends the requests that wait.
+func (t *timeline) ends(c *trace.Connection) { t.waits.Close(c, t) }
+
+// Waits implements [waits.Sink].
+func (t *timeline) Waits(w waits.Change) {
+	if w.Time != 0 {
+		t.depth[w.Dir].at(t.slot(w.Time), w.Now)
+	}
+}
+
 // at takes in how many requests wait at a time.
 func (d *depthSlots) at(slot int, n int32) {
 	if n == 0 && d.most == nil {
@@ -82,5 +102,5 @@ func (t *timeline) weight() (n int) {
 	for d := range 2 {
 		n += (cap(t.octets[d])+cap(t.again[d]))*int(unsafe.Sizeof(uint64(0))) + cap(t.depth[d].most)*int(unsafe.Sizeof(int32(0)))
 	}
-	return n
+	return n + t.waits.Weight()
 }

@@ -1,6 +1,9 @@
 package statistics
 
-import "github.com/iwdissect/iwdissect/trace"
+import (
+	"github.com/iwdissect/iwdissect/internal/waits"
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // makeDepth reads "[interval][,filter]" of rdma,depth.
 func makeDepth(s *spec, args string) error {
@@ -22,12 +25,19 @@ type depths struct {
 	series *series[depthSlot]
 	// blocks have the most of one direction that holds for depthBlock intervals each.
 	blocks []int32
+	// unknown are requests that wait no longer than is known.
+	unknown uint64
+	// current is the connection that is told of.
+	current *connDepths
 }
 
 // connDepths is a connection.
 type connDepths struct {
 	peers
-	dirs [2]dirDepth
+	dirs  [2]dirDepth
+	waits waits.Conn
+	// weight is what waits was found to take.
+	weight int
 }
 
 // dirDepth are the requests of a direction.
@@ -63,15 +73,18 @@ func mergeDepth(to, from *depthSlot) {
 	to.one = max(to.one, from.one)
 }
 
-// add takes in that more requests wait, or fewer.
-func (s *depthSlot) add(more int32) {
-	if more > 0 {
-		s.requests += uint64(more)
-	} else {
-		s.end += uint64(-more)
+// add takes in that another number of requests waits than before.
+func (s *depthSlot) add(w *waits.Change, before int32) {
+	more := int64(w.Now) - int64(before)
+	if w.Asked {
+		s.requests++
 	}
-	s.net += int64(more)
+	if !w.Asked || more == 0 { // answered, or known late
+		s.end += uint64(max(-more, 1)) //nolint:gosec // not negative
+	}
+	s.net += more
 	s.peak = max(s.peak, s.net)
+	s.one = max(s.one, w.Now)
 }
 
 // depthBlock is how many intervals are filled at once: with a few requests that wait for long, an
@@ -85,7 +98,7 @@ func (d *depths) keepsIn(room *room) { d.conns.room, d.series.room = room, room 
 func (d *depths) event(e *event) {
 	c := d.conns.has(e.conn.Number)
 	if c == nil {
-		if e.outstanding[0] == 0 && e.outstanding[1] == 0 {
+		if !e.waits.Any() {
 			return
 		}
 		if c = d.conns.of(e.conn.Number); c == nil {
@@ -93,30 +106,36 @@ func (d *depths) event(e *event) {
 		}
 	}
 	for dir := range c.dirs {
-		if c.dirs[dir].now != e.outstanding[dir] {
-			d.change(e, &c.dirs[dir], trace.Dir(dir))
+		if limit, ok := e.conn.Depth(trace.Dir(dir)); ok {
+			c.dirs[dir].limit, c.dirs[dir].known = int32(limit), true //nolint:gosec // 14 bits
 		}
+	}
+	d.current = c
+	c.waits.Take(&e.waits, d)
+	if n := c.waits.Weight(); n > c.weight {
+		if !d.conns.room.take(n - c.weight) {
+			c.waits.Relieve(d)
+			n = 0
+		}
+		c.weight = n
 	}
 }
 
-// change takes in that another number of requests waits now.
-func (d *depths) change(e *event, q *dirDepth, dir trace.Dir) {
-	n := e.outstanding[dir]
-	if limit, ok := e.conn.Depth(dir); ok {
-		q.limit, q.known = int32(limit), true //nolint:gosec // 14 bits
+// Waits implements [waits.Sink] for the current connection.
+func (d *depths) Waits(w waits.Change) {
+	q := &d.current.dirs[w.Dir]
+	if slot := d.slot(q, w.Time); slot != nil {
+		slot.add(&w, q.now)
 	}
-	if slot := d.slot(q, e.time); slot != nil {
-		slot.add(n - q.now)
-		slot.one = max(slot.one, n)
-	}
-	q.pass(e.time)
-	if delta := n - q.now; delta > 0 {
-		q.requests += uint64(delta)
-		if q.known && n > q.limit {
+	q.pass(w.Time)
+	if w.Asked {
+		q.requests++
+		if w.Now > q.now && q.known && w.Now > q.limit {
 			q.beyond++
 		}
 	}
-	q.now, q.most = n, max(q.most, n)
+	d.unknown += w.Unknown
+	q.now, q.most = w.Now, max(q.most, w.Now)
 }
 
 // slot returns the interval of a time, nil for none. What waited in a direction since its last change
@@ -152,7 +171,11 @@ func (d *depths) fill(from, to int, n int32) {
 
 // pass adds the time since the last change.
 func (q *dirDepth) pass(now int64) {
-	if t := now - q.since; q.now > 0 && t > 0 && q.since != 0 && now != 0 {
+	t := now - q.since
+	if t < 0 && now != 0 {
+		return // it is known already how many waited then
+	}
+	if q.now > 0 && t > 0 && q.since != 0 && now != 0 {
 		q.busy += t
 		q.weighted += t * int64(q.now)
 		if q.known && q.now >= q.limit {
@@ -170,6 +193,8 @@ func (d *depths) conn(c *trace.Connection) {
 		return
 	}
 	t.set(c)
+	d.current = t
+	t.waits.Close(c, d)
 	end := c.LastTime
 	if c.Ending == trace.Open {
 		end = d.clock.last
@@ -178,7 +203,7 @@ func (d *depths) conn(c *trace.Connection) {
 		q := &t.dirs[dir]
 		if q.now > 0 {
 			if slot := d.slot(q, end); slot != nil {
-				slot.add(-q.now)
+				slot.add(&waits.Change{}, q.now)
 			}
 		}
 		q.pass(end)
@@ -221,6 +246,9 @@ func (d *depths) report() *Report {
 		}
 	}
 	r.Tables = []Table{conns, d.overTime()}
+	if d.unknown > 0 {
+		r.note("of " + counted(d.unknown, "request", "requests") + " it is not known how long it waited: packets that may have the answer are missing")
+	}
 	d.clock.lacks(r)
 	d.conns.left(r)
 	d.series.left(r)

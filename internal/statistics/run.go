@@ -152,12 +152,13 @@ func (r *Run) Transaction(t *trace.Transaction) {
 		return
 	}
 	// It comes behind the PDU that completed it, which has its direction and time.
-	dir, time := r.one.dir, r.one.time
+	dir, time, waits := r.one.dir, r.one.time, r.one.waits
+	waits.Answers(t)
 	r.one = event{
 		is: aTransaction, conn: t.Conn, dir: dir, time: time, frame: t.Frame, number: t.Request,
 		kind: t.Kind, first: t.First, last: t.Last, bytes: t.Bytes,
+		waits: waits,
 	}
-	r.one.counts()
 	r.happened()
 }
 

@@ -311,6 +311,19 @@ func TestSRT_Sends(t *testing.T) {
 	}
 }
 
+// outstanding is a PDU with which so many requests wait.
+func outstanding(c *trace.Connection, at int64, n int32) *event {
+	f := &c.Flow[trace.I2R]
+	if now := f.Requests - f.Answered; uint64(n) > now { //nolint:gosec // not negative
+		f.Requests += uint64(n) - now //nolint:gosec // not negative
+	} else {
+		f.Answered += now - uint64(n) //nolint:gosec // not negative
+	}
+	e := new(event)
+	e.set(&trace.PDU{Conn: c, Time: at, Kind: trace.KindFPDU})
+	return e
+}
+
 // TestDepth: the mean is weighted with time, and the time at the limit counted.
 func TestDepth(t *testing.T) {
 	r := gather(t, "rdma,depth")
@@ -323,7 +336,7 @@ func TestDepth(t *testing.T) {
 		at int64
 		n  int32
 	}{{0, 1}, {100, 2}, {300, 3}, {400, 2}, {500, 0}, {900, 1}, {1000, 0}} {
-		tp.event(&event{is: aPDU, conn: c, time: epoch + s.at, outstanding: [2]int32{s.n, 0}})
+		tp.event(outstanding(c, epoch+s.at, s.n))
 	}
 	c.LastTime = epoch + 1000
 	tp.conn(c)
@@ -346,7 +359,7 @@ func TestDepth_Intervals(t *testing.T) {
 	tp := r.taps[0].(*depths)
 	const ms = 1_000_000
 	at := func(c *trace.Connection, at int64, n int32) {
-		tp.event(&event{is: aPDU, conn: c, time: epoch + at, outstanding: [2]int32{n, 0}})
+		tp.event(outstanding(c, epoch+at, n))
 	}
 	a, b := conn(1), conn(2)
 	a.Ending, a.LastTime = trace.FIN, epoch+2*ms+500
@@ -380,7 +393,7 @@ func TestDepth_Blocks(t *testing.T) {
 		at int64
 		n  int32
 	}{{0, 1}, {3, 2}, {5000, 0}, {5001, 0}} {
-		tp.event(&event{is: aPDU, conn: c, time: epoch + s.at*1_000_000, outstanding: [2]int32{s.n, 0}})
+		tp.event(outstanding(c, epoch+s.at*1_000_000, s.n))
 	}
 	list := rows(t, tp, "intervals")
 	for i, row := range list {

@@ -5,6 +5,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/waits"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -75,8 +76,8 @@ type event struct {
 	begins  bool
 	spans   int
 	from    int64
-	// outstanding are the requests of each direction that wait for their answer.
-	outstanding [2]int32
+	// waits is what shows how many requests wait for their answer.
+	waits waits.Event
 
 	// protocol is the upper layer of a PDU that has to do with operations, "" if there is none.
 	// answered is the operation whose answer ends with it, if any, more are further ones, and
@@ -132,7 +133,7 @@ func (e *event) set(p *trace.PDU) {
 	if p.Upper != nil {
 		e.upper(p.Upper)
 	}
-	e.counts()
+	e.waits.PDU(p)
 }
 
 // upper notes which operations of the upper layer a PDU answers.
@@ -145,13 +146,5 @@ func (e *event) upper(u *trace.Upper) {
 		if o := &u.More[i]; o.Ended {
 			e.more = append(e.more, answered{o.Name, o.Latency})
 		}
-	}
-}
-
-// counts notes how many requests wait.
-func (e *event) counts() {
-	for d := range e.conn.Flow {
-		f := &e.conn.Flow[d]
-		e.outstanding[d] = int32(f.Requests - f.Answered - f.Rare().Unanswered) //nolint:gosec // bounded by the analysis
 	}
 }
