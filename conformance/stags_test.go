@@ -39,3 +39,30 @@ func TestInvalidatedSTags(t *testing.T) {
 		}
 	}
 }
+
+// TestSTagsOfConnections: the same STag on two connections to one address may be one of each, of which it is not known
+// that one was handed out again.
+func TestSTagsOfConnections(t *testing.T) {
+	for _, c := range []struct {
+		name, steps string
+		want        []string
+	}{
+		{"in use at once", "{write: 100, to: a, on: x}, {write: 100, to: b, on: y}, {send: 16, invalidate: {region: a}, on: x}, {send: 16, invalidate: {region: b}, on: y}", nil},
+		{"used first behind it", "{write: 100, to: a, on: x}, {send: 16, invalidate: {region: a}, on: x}, {send: 8, from: server, on: x}, {write: 100, to: b, on: y}", nil},
+		{
+			"again on its own", "{write: 100, to: a, on: x}, {send: 16, invalidate: {region: a}, on: x}, {send: 16, invalidate: {region: b}, on: y}, {send: 8, from: server, on: x}, {send: 16, invalidate: {region: a}, on: x}",
+			[]string{"DDP-SEC-STAG-02"},
+		},
+	} {
+		script := "summary: a trace\nconnections: [x, y]\ntimeline: [{connect: , on: x}, {connect: , on: y}, {region: {name: a, of: server, stag: 0x200, size: 4KiB}, on: x}, {region: {name: b, of: server, stag: 0x200, size: 4KiB}, on: y}, " +
+			c.steps + "]\nfaults: [{by: server, on: x, ignores: [errors]}]\n"
+		s, err := scenario.Parse("t.yaml", []byte(script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := judged(t, framesOf(t, s.Script(false)))
+		if got := slices.DeleteFunc(ids(j.findings, ""), func(id string) bool { return id != "DDP-SEC-STAG-02" }); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q\n\t%s", c.name, got, c.want, text(j.findings))
+		}
+	}
+}

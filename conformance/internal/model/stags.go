@@ -11,16 +11,23 @@ import (
 
 // stags are the STags of a side, over all its connections, as they came into use.
 type stags struct {
-	// used are those that were met, gone those that were invalidated, with how many
-	// were known by then.
+	// used are those that were met, gone those that were invalidated on a connection, with how many
+	// were known by then. On another connection the same STag may be one of its own: of another host behind
+	// the address, or of a stack that has STags for each connection.
 	used, upper map[uint32]struct{}
-	gone        map[uint32]int
+	gone        map[ownSTag]int
 	full, index run
 	// predicted: they were found to be predictable.
 	predicted bool
 	// log has what becomes of them, of side, for one who knows all connections; nil: they are all here.
 	log  *Mentions
 	side netip.Addr
+}
+
+// ownSTag is an STag on a connection, which its first frame tells from others.
+type ownSTag struct {
+	conn uint64
+	stag uint32
 }
 
 // Mentions are STags in the order in which the connections of a part named them.
@@ -36,7 +43,7 @@ type Mentions struct {
 type Mention struct {
 	frame       uint64
 	side        netip.Addr
-	stag        uint32
+	stag        ownSTag
 	invalidates bool
 }
 
@@ -46,7 +53,7 @@ func (m *Mentions) Cut(free []Mention) (list []Mention) {
 	return list
 }
 
-func (t *stags) mention(x uint32, invalidates bool) {
+func (t *stags) mention(x ownSTag, invalidates bool) {
 	t.log.list = append(t.log.list, Mention{t.log.Now(), t.side, x, invalidates})
 }
 
@@ -113,7 +120,7 @@ func (b *CaptureState) at(a netip.Addr) *stags {
 				b.Crosses()
 			}
 		} else {
-			s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[uint32]int{}}
+			s = &stags{used: map[uint32]struct{}{}, upper: map[uint32]struct{}{}, gone: map[ownSTag]int{}}
 		}
 		b.stags[a] = s
 	}
@@ -132,19 +139,20 @@ const (
 
 // use records an STag. It returns the pattern of the newest STags if that is seen for the
 // first time, with the difference between neighbours, and how many new ones came since the
-// STag was invalidated; -1 if it was not.
-func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
+// STag was invalidated on the same connection; -1 if it was not.
+func (t *stags) use(own ownSTag) (seq sequence, step uint32, since int) {
 	since = -1
+	x := own.stag
 	if t.log != nil {
-		t.mention(x, false)
+		t.mention(own, false)
 		return NoSequence, 0, since
 	}
 	if len(t.used) >= maxSTags {
 		return NoSequence, 0, since // new ones are no longer counted
 	}
-	if at, was := t.gone[x]; was {
+	if at, was := t.gone[own]; was {
 		since = len(t.used) - at
-		delete(t.gone, x)
+		delete(t.gone, own)
 	}
 	if _, known := t.used[x]; known {
 		return NoSequence, 0, since
@@ -168,7 +176,7 @@ func (t *stags) use(x uint32) (seq sequence, step uint32, since int) {
 }
 
 // invalidate records that an STag is no longer valid.
-func (t *stags) invalidate(x uint32) {
+func (t *stags) invalidate(x ownSTag) {
 	if t.log != nil {
 		t.mention(x, true)
 		return

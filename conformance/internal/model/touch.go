@@ -60,7 +60,7 @@ func (s *Segment) touches(c *Conn, b *CaptureState, have catalogue.Gate) {
 	case !s.DDP.Tagged && s.Op.Invalidates() && s.DDP.Last:
 		x := s.DDP.RsvdULP32
 		if side := s.mentions(c, b, s.Peer.Dir, x, have); side != nil {
-			side.invalidate(x)
+			side.invalidate(ownSTag{c.Trace.FirstFrame, x})
 		}
 		if t.Again = len(s.gone) > 0; t.Again && have&catalogue.Sync != 0 && s.stale(x) {
 			s.reuses(x, s.Where(), true)
@@ -97,7 +97,7 @@ func (s *Segment) mentions(c *Conn, b *CaptureState, owner trace.Dir, stag uint3
 	if sure := catalogue.Sync | catalogue.Contig; have&sure != sure {
 		return nil
 	}
-	n.Seq, n.Step, n.Since = side.use(stag)
+	n.Seq, n.Step, n.Since = side.use(ownSTag{c.Trace.FirstFrame, stag})
 	if owner != s.Dir && s.stale(stag) {
 		n.Since = -1 // its owner has not handed it out again: it is the user who holds on to it
 	}
