@@ -87,7 +87,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
 		return err
 	}
-	opt, files, undo, err := o.begin(args)
+	opt, files, undo, err := o.begin(o.s, args)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (o *annotateOptions) flags(f *pflag.FlagSet) {
 }
 
 func (o *annotateOptions) run(args []string) error {
-	opt, files, undo, err := o.begin(args)
+	opt, files, undo, err := o.begin(o.s, args)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o *annotateOptions) run(args []string) error {
 	var w io.Writer = o.s.Out
 	var out *outfile.File
 	if o.out != "-" {
-		if out, err = outfile.Create(o.out, files); err != nil {
+		if out, err = o.s.create(o.out); err != nil {
 			return err
 		}
 		w = out
@@ -150,7 +150,7 @@ func (o *annotateOptions) check(files []string) error {
 	case ext == ".pcap" || ext == ".cap" || ext == ".dmp":
 		return usagef("annotate writes pcapng; name the file .pcapng")
 	}
-	return keptApart("-o "+o.out, o.out, files)
+	return o.s.keptApart("-o "+o.out, o.out)
 }
 
 // annotation is one capture that is annotated.

@@ -65,12 +65,12 @@ func (b *baseline) is(file string) bool {
 }
 
 // readBaseline reads a baseline. Errors name the line.
-func readBaseline(file string) (*baseline, error) {
+func (s *IOStreams) readBaseline(file string) (*baseline, error) {
 	b, err := newBaseline(file)
 	if err != nil {
 		return nil, err
 	}
-	src, err := readSmall(file, maxBaseline)
+	src, err := s.readSmall(file, maxBaseline)
 	if err != nil {
 		return nil, err
 	}
@@ -78,23 +78,6 @@ func readBaseline(file string) (*baseline, error) {
 		return nil, usagef("%s:%d: %w", file, line, err)
 	}
 	return b, nil
-}
-
-// readSmall reads a file that people or this program wrote.
-func readSmall(file string, most int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, &usageError{err}
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	src, err := io.ReadAll(io.LimitReader(f, most+1))
-	switch {
-	case err != nil:
-		return nil, &usageError{err}
-	case int64(len(src)) > most:
-		return nil, usagef("%s: more than %d octets", file, most)
-	}
-	return src, nil
 }
 
 // decode reads the entries. Of an error it returns the line too.

@@ -142,7 +142,7 @@ func (o *checkOptions) checkFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.enable, "enable", nil, "judge only by the rules that match `RULE`")
 	f.StringArrayVar(&o.disable, "disable", nil, "do not judge by the rules that match `RULE`")
 	f.StringArrayVar(&o.ifaces, "live", nil, "capture on `IFACE` and show findings as they come (Linux only); arguments are a capture filter then")
-	o.captureFlags.addFlags(f, "with --live, ")
+	o.captureFlags.addFlags(f, o.s, "with --live, ")
 	o.decisionFlags(f)
 	o.pager.flag(f)
 }
@@ -204,7 +204,7 @@ func (o *checkOptions) report(format string, w io.Writer, look appearance, level
 
 // reports opens all that are to be written, and does not touch the inputs. With an error it
 // returns those that were opened before.
-func (o *checkOptions) reports(level conformance.Severity, inputs []string) (rs []*checkReport, err error) {
+func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, err error) {
 	look, err := o.s.appearance(o.color, o.columns)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (o *checkOptions) reports(level conformance.Severity, inputs []string) (rs 
 	}
 	for _, v := range o.outputs {
 		format, name, _ := strings.Cut(v, "=")
-		f, err := outfile.Create(name, inputs)
+		f, err := o.s.create(name)
 		if err != nil {
 			return rs, err
 		}
@@ -303,7 +303,7 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err != nil {
 		return err
 	}
-	if err := o.outputsApart(conf, files); err != nil {
+	if err := o.outputsApart(); err != nil {
 		return err
 	}
 	if o.format == parquetFormat {
@@ -320,7 +320,7 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 
 // report checks the captures and writes all reports.
 func (o *checkRun) report() error {
-	reports, err := o.checkOptions.reports(o.level, o.decided.inputs(o.files))
+	reports, err := o.checkOptions.reports(o.level)
 	if err != nil {
 		for _, r := range reports {
 			if r.file != nil {
@@ -335,7 +335,7 @@ func (o *checkRun) report() error {
 	if err := o.absent(o.s, o.files, o.there.unread.Load()); err != nil {
 		return errors.Join(err, o.withdrawn())
 	}
-	if err := o.decided.close(o.files, o.count == 0 && !o.any(), o.enabled, o.s.warn); err != nil {
+	if err := o.decided.close(o.s, o.count == 0 && !o.any(), o.enabled); err != nil {
 		failed = true
 		o.s.warn(err)
 	}

@@ -52,7 +52,7 @@ func (o *checkOptions) captures(args []string) ([]string, error) {
 	if err := o.checkLiveUsage(args); err != nil || o.live != "" {
 		return nil, err
 	}
-	return o.files(args)
+	return o.files(o.s, args)
 }
 
 // judge checks the files, or what comes from the interface.

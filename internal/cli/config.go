@@ -30,11 +30,11 @@ type config struct {
 
 // findConfig reads the configuration that --config names. It is nil if there is
 // none: only the one that was asked for has to exist.
-func findConfig(name string, asked bool) (*config, error) {
+func (s *IOStreams) findConfig(name string, asked bool) (*config, error) {
 	if name == "" || name == noConfig {
 		return nil, nil //nolint:nilnil // there need not be one
 	}
-	src, err := readSmall(name, strictyaml.MaxFile)
+	src, err := s.readSmall(name, strictyaml.MaxFile)
 	switch {
 	case err == nil:
 		return readConfig(name, src)
@@ -157,7 +157,7 @@ func (r *configReader) pattern(p *string) strictyaml.Setter {
 
 // configure applies the settings of the configuration that no flag overrides.
 func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
-	c, err := findConfig(o.config, f.Changed("config"))
+	c, err := o.s.findConfig(o.config, f.Changed("config"))
 	if c == nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +40,7 @@ func (o *checkOptions) decisions(c *config) (d *decisions, err error) {
 		}
 	}
 	if o.baseline != "" {
-		d.baseline, err = readBaseline(o.baseline)
+		d.baseline, err = o.s.readBaseline(o.baseline)
 		if errors.Is(err, fs.ErrNotExist) && d.fresh != nil && d.fresh.is(o.baseline) {
 			return d, nil // the first time
 		}
@@ -84,60 +83,42 @@ func (d *decisions) saw(names []string, c *render.Checked) {
 
 // close reports the entries of the baseline that are no longer found, if the
 // captures were read to their end, and writes the new baseline.
-func (d *decisions) close(captures []string, whole bool, asked func(*conformance.Entry) bool, tell func(error)) error {
+func (d *decisions) close(s *IOStreams, whole bool, asked func(*conformance.Entry) bool) error {
 	if d.baseline != nil && whole && (d.fresh == nil || !d.fresh.is(d.baseline.file)) {
 		if gone := d.baseline.gone(asked); len(gone) > 0 {
-			tell(d.baseline.goneError(gone))
+			s.warn(d.baseline.goneError(gone))
 		}
 	}
 	if d.fresh == nil {
 		return nil
 	}
 	// The baseline itself may be written anew.
-	return d.fresh.write(d.inputs(captures))
+	return d.fresh.write(s.readBeside(d.known()))
 }
 
-// inputs are the captures, and the configuration if there is one.
-func (d *decisions) inputs(captures []string) []string {
-	if d.config == nil {
-		return captures
+// known is the file of the baseline that is read, "" for none.
+func (d *decisions) known() string {
+	if d.baseline == nil {
+		return ""
 	}
-	return append(slices.Clone(captures), d.config.file)
+	return d.baseline.file
 }
 
-// outputsApart refuses outputs that would destroy an input, or each other.
-func (o *checkOptions) outputsApart(conf *config, captures []string) error {
-	inputs := slices.Clone(captures)
-	if conf != nil {
-		inputs = append(inputs, conf.file)
-	}
-	if o.bpfFile != "" {
-		inputs = append(inputs, o.bpfFile)
-	}
+// outputsApart refuses outputs that would destroy a file that is read, or each other.
+func (o *checkOptions) outputsApart() error {
 	var outputs []outputFile
 	if o.writeBaseline == "-" {
 		return usagef("--write-baseline -: standard output has the report of --format: name a file")
 	}
 	if o.writeBaseline != "" {
-		// It may be the baseline itself, which is written anew.
-		outputs = append(outputs, outputFile{"--write-baseline " + o.writeBaseline, o.writeBaseline})
+		outputs = append(outputs, outputFile{"--write-baseline " + o.writeBaseline, o.writeBaseline, o.baseline})
 	}
 	if o.keep != "" {
-		outputs = append(outputs, outputFile{"-w " + o.keep, o.keep})
-	}
-	if err := checkOutputs(outputs, inputs); err != nil {
-		return err
-	}
-	if o.baseline != "" {
-		inputs = append(inputs, o.baseline)
+		outputs = append(outputs, outputFile{asked: "-w " + o.keep, name: o.keep})
 	}
 	for _, v := range o.outputs {
 		_, name, _ := strings.Cut(v, "=")
-		out := outputFile{"--output " + v, name}
-		if err := keptApart(out.asked, name, inputs); err != nil {
-			return err
-		}
-		outputs = append(outputs, out)
+		outputs = append(outputs, outputFile{asked: "--output " + v, name: name})
 	}
-	return checkOutputs(outputs, nil)
+	return o.s.checkOutputs(outputs)
 }

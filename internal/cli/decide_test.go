@@ -146,7 +146,7 @@ func FuzzBaseline(f *testing.F) {
 		if err := b.write(nil); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readBaseline(name)
+		again, err := new(IOStreams).readBaseline(name)
 		if err != nil {
 			written, _ := os.ReadFile(name)
 			t.Fatalf("%v: %q", err, written)

@@ -206,7 +206,7 @@ func (o *dissectOptions) run(args []string) error {
 	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
 		return err
 	}
-	opt, files, undo, err := o.begin(args)
+	opt, files, undo, err := o.begin(o.s, args)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (o *dissectOptions) all(opt pipeline.Options, files []string) error {
 		return err
 	}
 	if o.exports() {
-		if sink, err = o.exporting(sink, files); err != nil {
+		if sink, err = o.exporting(o.s, sink); err != nil {
 			return err
 		}
 		defer sink.(*exporting).discard() //nolint:forcetypeassert // it was just made

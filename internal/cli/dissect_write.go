@@ -125,11 +125,11 @@ func (o *exportFlags) checkFile(s *IOStreams, files []string) error {
 		}
 		return nil
 	}
-	outputs := []outputFile{{"-w " + o.keep, o.keep}}
+	outputs := []outputFile{{asked: "-w " + o.keep, name: o.keep}}
 	if o.unpacking {
-		outputs = append(outputs, outputFile{"--payload " + o.payload, o.payload})
+		outputs = append(outputs, outputFile{asked: "--payload " + o.payload, name: o.payload})
 	}
-	return checkOutputs(outputs, files)
+	return s.checkOutputs(outputs)
 }
 
 // fileName refuses names of captures that cannot be written.
@@ -185,7 +185,7 @@ func printed(s dissectSink) dissectSink {
 
 // exporting puts what writes files before a sink. The files are begun: what cannot be written is told
 // before a capture is read.
-func (o *exportFlags) exporting(next dissectSink, files []string) (_ dissectSink, err error) {
+func (o *exportFlags) exporting(s *IOStreams, next dissectSink) (_ dissectSink, err error) {
 	e := &exporting{dissectSink: next}
 	if o.silent() {
 		e.dissectSink = silent{}
@@ -194,7 +194,7 @@ func (o *exportFlags) exporting(next dissectSink, files []string) (_ dissectSink
 		e.frames = new(extract.Collector)
 	}
 	if o.keeping && o.keep != "-" {
-		if e.out, err = outfile.Create(o.keep, files); err != nil {
+		if e.out, err = s.create(o.keep); err != nil {
 			return nil, err
 		}
 	}

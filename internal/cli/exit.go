@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+
+	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
 // The exit codes.
@@ -33,7 +35,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, outfile.ErrInput), errors.Is(err, outfile.ErrTwice):
 		return exitUsage
 	}
 	return exitInput

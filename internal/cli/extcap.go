@@ -169,7 +169,10 @@ func (f extcapFrom) capture(ctx context.Context, s *IOStreams, call *extcap.Call
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	if !outfile.IsPipe(call.Pipe) {
-		out, err := outfile.Create(call.Pipe, nil)
+		if f.iface == "" {
+			s.reads(call.Value(&extcapFile))
+		}
+		out, err := s.create(call.Pipe)
 		if err != nil {
 			return err
 		}

@@ -212,7 +212,7 @@ func (o *followOptions) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	opt, files, undo, err := o.begin(args)
+	opt, files, undo, err := o.begin(o.s, args)
 	if err != nil {
 		return err
 	}

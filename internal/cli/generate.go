@@ -28,8 +28,6 @@ type generateOptions struct {
 	all    bool
 	stats  bool
 	quiet  bool
-	// read are the scenario files that were read.
-	read []string
 	loadOptions
 }
 
@@ -255,12 +253,13 @@ func (o *generateOptions) find(arg string) (*scenario.Scenario, error) {
 
 func (o *generateOptions) source(arg string) ([]byte, error) {
 	in := o.s.In
-	if arg != "-" {
-		f, err := os.Open(arg)
+	if arg == "-" {
+		o.s.reads(arg)
+	} else {
+		f, err := o.s.openInput(arg)
 		if err != nil {
 			return nil, err
 		}
-		o.read = append(o.read, arg)
 		defer f.Close() //nolint:errcheck // only read from
 		in = f
 	}

@@ -62,7 +62,7 @@ func (o *generateOptions) distinct(traces []traceOf, folder bool) error {
 		}
 		names[t.name] = true
 	}
-	if len(o.read) == 0 || o.out == "-" {
+	if len(o.s.allRead()) == 0 || o.out == "-" {
 		return nil
 	}
 	outputs := make([]outputFile, 0, len(traces))
@@ -72,9 +72,9 @@ func (o *generateOptions) distinct(traces []traceOf, folder bool) error {
 			return err
 		}
 		name := o.fileOf(t, s, folder)
-		outputs = append(outputs, outputFile{"-o " + name, name})
+		outputs = append(outputs, outputFile{asked: "-o " + name, name: name})
 	}
-	return checkOutputs(outputs, o.read)
+	return o.s.checkOutputs(outputs)
 }
 
 // folder reports whether OUT is a folder, and makes it.
@@ -118,7 +118,7 @@ func (o *generateOptions) one(t traceOf, s *synth.Script, out string, w *countin
 	var file *outfile.File
 	if out != "-" {
 		var err error
-		if file, err = outfile.Create(out, o.read); err != nil {
+		if file, err = o.s.create(out); err != nil {
 			return err
 		}
 		w.w = file

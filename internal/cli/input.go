@@ -88,12 +88,12 @@ func (in *input) upper(opt *pipeline.Options) {
 
 // begin checks what commands that read captures have in common. Until undo is called, there are no
 // more processors than the flags say.
-func (in *input) begin(args []string) (opt pipeline.Options, files []string, undo func(), err error) {
+func (in *input) begin(s *IOStreams, args []string) (opt pipeline.Options, files []string, undo func(), err error) {
 	if undo, err = in.limit(); err != nil {
 		return opt, nil, nil, err
 	}
 	if opt, err = in.options(); err == nil {
-		files, err = in.files(args)
+		files, err = in.files(s, args)
 	}
 	if err != nil {
 		undo()
@@ -157,14 +157,14 @@ func decodeAs(rule string) (uint16, error) {
 }
 
 // files are the captures to read, with those below each folder.
-func (in *input) files(args []string) ([]string, error) {
+func (in *input) files(s *IOStreams, args []string) (files []string, err error) {
 	if in.points.listed() {
-		return in.pointFiles(args)
+		return in.pointFiles(s, args)
 	}
 	if in.points.task != "" {
 		return nil, usagef("--task goes with --points FILE")
 	}
-	files := append(append([]string(nil), in.read...), args...)
+	files = append(append([]string(nil), in.read...), args...)
 	if len(files) == 0 {
 		return nil, usagef("no capture file given; - is standard input")
 	}
@@ -183,7 +183,9 @@ func (in *input) files(args []string) ([]string, error) {
 	if stdin > 1 {
 		return nil, usagef("standard input can be read only once")
 	}
-	return in.order(expand(files))
+	files = expand(files)
+	s.reads(files...)
+	return in.order(files)
 }
 
 // ahead reports whether a capture may be read by a goroutine of its own, ahead of

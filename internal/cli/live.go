@@ -119,7 +119,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.ifaces, "interface", "i", nil, "capture on `IFACE`; all arguments are a filter then")
 	f.BoolVarP(&o.list, "list", "D", false, "list the interfaces and exit (--format text or json)")
 	f.Uint64VarP(&o.count, "count", "c", 0, "stop after `N` frames")
-	o.captureFlags.addFlags(f, "")
+	o.captureFlags.addFlags(f, o.s, "")
 	f.StringVar(&o.format, "format", "text", "output `FORMAT`: text or ndjson; of statistics alone also json and csv")
 	f.BoolP("packet-buffered", "U", false, "no effect: -w is written as soon as no frame waits, and each second")
 	f.BoolVarP(&o.tree, "verbose", "V", false, "show all fields of each PDU")

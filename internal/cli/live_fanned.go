@@ -28,7 +28,9 @@ type frameStore interface {
 
 // frameStore makes the file of -w, or the files with --fan-out.
 func (c *captureFlags) frameStore(ifaces []pcapng.Interface, clock func() time.Time, warn func(error)) (frameStore, error) {
-	begin := func(path string) (*store, error) { return newStore(path, c.plan, c.inputs(), ifaces, clock, warn) }
+	begin := func(path string) (*store, error) {
+		return newStore(path, c.plan, c.streams.allRead(), ifaces, clock, warn)
+	}
 	if c.fan > 1 {
 		f, err := newFanned(c.keep, c.fan, begin)
 		if err != nil {

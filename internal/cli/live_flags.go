@@ -35,6 +35,7 @@ type captureFlags struct {
 	selects string // the text of -f
 	bpfFile string
 	set     *pflag.FlagSet
+	streams *IOStreams
 	// What they say.
 	captured *bpf.Filter
 	code     live.Program
@@ -58,8 +59,8 @@ trace_00001_20261122101500.pcapng and so on, in local time. Only files that this
 has made are deleted, and none is written over.`
 
 // addFlags adds them; with is what they go with, or "".
-func (c *captureFlags) addFlags(f *pflag.FlagSet, with string) {
-	c.set = f
+func (c *captureFlags) addFlags(f *pflag.FlagSet, s *IOStreams, with string) {
+	c.streams, c.set = s, f
 	f.BoolVarP(&c.modest, "no-promiscuous-mode", "p", false, with+"do not put the interface into promiscuous mode")
 	f.BoolVarP(&c.monitor, "monitor-mode", "I", false, with+"refused: no iWARP runs over 802.11 in monitor mode")
 	f.StringVarP(&c.link, "linktype", "y", "", with+"fail if the interface has another link `TYPE` than this: EN10MB, RAW or LINUX_SLL")
@@ -119,7 +120,10 @@ func (c *captureFlags) refuse(words []string, count *uint64) error {
 	if err := c.checkPlan(count); err != nil {
 		return err
 	}
-	return c.checkFilter(words)
+	if err := c.checkFilter(words); err != nil {
+		return err
+	}
+	return c.streams.keptApart("-w "+c.keep, c.keep)
 }
 
 func (c *captureFlags) checkInterfaces() error {
@@ -146,18 +150,7 @@ func (c *captureFlags) checkKeep() error {
 	case !c.set.Changed("write") && c.keep == "":
 		return nil
 	}
-	if err := besideResults(c.keep); err != nil {
-		return err
-	}
-	return keptApart("-w "+c.keep, c.keep, c.inputs())
-}
-
-// inputs are the files that are read.
-func (c *captureFlags) inputs() []string {
-	if c.bpfFile == "" {
-		return nil
-	}
-	return []string{c.bpfFile}
+	return besideResults(c.keep)
 }
 
 // checkFilter compiles what selects frames, as far as it is known without the interface.
@@ -185,8 +178,10 @@ func (c *captureFlags) checkFilter(words []string) (err error) {
 // readProgram reads --bpf-file.
 func (c *captureFlags) readProgram() error {
 	var r io.Reader = os.Stdin
-	if c.bpfFile != "-" {
-		f, err := os.Open(c.bpfFile)
+	if c.bpfFile == "-" {
+		c.streams.reads(c.bpfFile)
+	} else {
+		f, err := c.streams.openInput(c.bpfFile)
 		if err != nil {
 			return usagef("--bpf-file: %w", err)
 		}

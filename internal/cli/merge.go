@@ -111,9 +111,12 @@ func (o *mergeOptions) run(args []string) error {
 	}
 	var wanted []points.Point
 	if o.list != "" {
-		if wanted, err = points.Read(o.list); err != nil {
+		if wanted, err = o.check.s.readPoints(o.list); err != nil {
 			return usagef("--points: %w", err)
 		}
+	}
+	if len(o.check.outputs) > 0 {
+		o.check.s.reads(dataset.Stored(args)...)
 	}
 	outs, err := o.outputs()
 	if err != nil {
@@ -222,7 +225,7 @@ func (o *mergeOptions) outputs() (outs []*mergeOutput, err error) {
 		return nil, err
 	}
 	outs = append(outs, first)
-	names := make([]string, 0, len(o.check.outputs))
+	files := make([]outputFile, 0, len(o.check.outputs))
 	for _, v := range o.check.outputs {
 		format, name, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
@@ -231,14 +234,14 @@ func (o *mergeOptions) outputs() (outs []*mergeOutput, err error) {
 		if _, err := o.output(format, io.Discard); err != nil {
 			return nil, err
 		}
-		if err := outfile.Distinct(name, names); err != nil {
-			return nil, usagef("--output %s: %w", v, err)
-		}
-		names = append(names, name)
+		files = append(files, outputFile{asked: "--output " + v, name: name})
+	}
+	if err := o.check.s.checkOutputs(files); err != nil {
+		return nil, err
 	}
 	for _, v := range o.check.outputs {
 		format, name, _ := strings.Cut(v, "=")
-		f, err := outfile.Create(name, []string{o.list})
+		f, err := o.check.s.create(name)
 		if err != nil {
 			return nil, errors.Join(err, discard(outs))
 		}

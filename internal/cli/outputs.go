@@ -7,8 +7,12 @@ import (
 	"github.com/iwdissect/iwdissect/internal/outfile"
 )
 
-// keptApart refuses an output that is one of the inputs. asked is what the user wrote.
-func keptApart(asked, output string, inputs []string) error {
+// keptApart refuses an output that is one of the files that are read. asked is what the user wrote.
+func (s *IOStreams) keptApart(asked, output string) error {
+	return apartFrom(asked, output, s.allRead())
+}
+
+func apartFrom(asked, output string, inputs []string) error {
 	if err := outfile.Apart(output, inputs); err != nil {
 		return usagef("%s: %w", asked, err)
 	}
@@ -25,13 +29,17 @@ func notWritten(name string, err, discarding error) error {
 }
 
 // outputFile is a file that a command writes, and how the user asked for it.
-type outputFile struct{ asked, name string }
+type outputFile struct {
+	asked, name string
+	// anew is a file that is read and may be this one, "" for none.
+	anew string
+}
 
-// checkOutputs refuses outputs that would destroy an input, or each other.
-func checkOutputs(outputs []outputFile, inputs []string) error {
+// checkOutputs refuses outputs that would destroy a file that is read, or each other.
+func (s *IOStreams) checkOutputs(outputs []outputFile) error {
 	names := make([]string, 0, len(outputs))
 	for _, o := range outputs {
-		if err := keptApart(o.asked, o.name, inputs); err != nil {
+		if err := apartFrom(o.asked, o.name, s.readBeside(o.anew)); err != nil {
 			return err
 		}
 		if err := outfile.Distinct(o.name, names); err != nil {

@@ -89,14 +89,14 @@ func (p *pointFlags) pick(all []points.Point) ([]points.Point, error) {
 }
 
 // pointFiles reads the list of the points, and returns the files of those that are to be read.
-func (in *input) pointFiles(args []string) (files []string, err error) {
+func (in *input) pointFiles(s *IOStreams, args []string) (files []string, err error) {
 	switch {
 	case len(args)+len(in.read) > 0:
 		return nil, usagef("--points says what is read, and %s does too: name it in a line of the points file", slices.Concat(in.read, args)[0])
 	case in.single():
 		return nil, usagef("the files of a point are read in the order of time; --merge, or --join=given, goes into its line of the points file")
 	}
-	all, err := points.Read(in.points.list)
+	all, err := s.readPoints(in.points.list)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -113,6 +113,7 @@ func (in *input) pointFiles(args []string) (files []string, err error) {
 		in.points.chosen = append(in.points.chosen, u)
 		files = append(files, u.files...)
 	}
+	s.reads(files...)
 	return files, nil
 }
 
@@ -171,7 +172,7 @@ func pointOptions(p *points.Point, opt *pipeline.Options) (err error) {
 func completeTasks(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	offers := []string{allTasks + "\tall points"}
 	if list, err := cmd.Flags().GetString("points"); err == nil && list != "" {
-		all, _ := points.Read(list) // what is wrong with it is told when the command runs
+		all, _ := points.Read(list) // it writes nothing; what is wrong with it is told when the command runs
 		for i := range all {
 			offers = append(offers, strconv.Itoa(i)+"\t"+all[i].Name)
 		}

@@ -187,20 +187,28 @@ func (o *probeOptions) prepare() error {
 	}
 	o.advert = probe.Advert{Send: where == "send", Layout: layout}
 	var err error
-	if o.sent, err = privateData(o.private); err != nil {
+	if o.sent, err = o.s.privateData(o.private); err != nil {
 		return err
 	}
 	if o.look, err = o.s.appearance(o.color, o.columns); err != nil {
 		return err
 	}
-	return o.choose()
+	if err := o.choose(); err != nil {
+		return err
+	}
+	var outputs []outputFile
+	for _, v := range o.outputs {
+		_, name, _ := strings.Cut(v, "=")
+		outputs = append(outputs, outputFile{asked: "--output " + v, name: name})
+	}
+	return o.s.checkOutputs(outputs)
 }
 
 // choose reads and selects the cases.
 func (o *probeOptions) choose() error {
 	all, err := probe.Builtin()
 	if len(o.files) > 0 {
-		all, err = readCases(o.files)
+		all, err = o.s.readCases(o.files)
 	}
 	if err != nil {
 		return err
@@ -215,7 +223,7 @@ func (o *probeOptions) choose() error {
 }
 
 // readCases reads files of cases, and those of folders.
-func readCases(paths []string) (all []*probe.Case, err error) {
+func (s *IOStreams) readCases(paths []string) (all []*probe.Case, err error) {
 	for _, path := range paths {
 		names := []string{path}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -224,7 +232,7 @@ func readCases(paths []string) (all []*probe.Case, err error) {
 			}
 		}
 		for _, name := range names {
-			src, err := readSmall(name, strictyaml.MaxFile)
+			src, err := s.readSmall(name, strictyaml.MaxFile)
 			if err != nil {
 				return nil, err
 			}
@@ -365,7 +373,7 @@ func (o *probeOptions) report(p *render.Probed, failed error) error {
 	errs := []error{failed, o.write(o.s.Out, o.format, p, o.look)}
 	for _, v := range o.outputs {
 		format, name, _ := strings.Cut(v, "=")
-		f, err := outfile.Create(name, o.files)
+		f, err := o.s.create(name)
 		if err == nil {
 			if err = o.write(f, format, p, appearance{}); err != nil {
 				err = errors.Join(err, f.Discard())

@@ -71,17 +71,17 @@ func (o *reportOptions) flags(f *pflag.FlagSet) {
 }
 
 func (o *reportOptions) run(args []string) error {
-	opt, files, undo, err := o.begin(args)
+	opt, files, undo, err := o.begin(o.s, args)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	if err := o.possible(files); err != nil {
+	if err := o.possible(); err != nil {
 		return err
 	}
 	var out *outfile.File
 	if o.out != "-" { // begun first: what cannot be written is told before a capture is read
-		if out, err = outfile.Create(o.out, files); err != nil {
+		if out, err = o.s.create(o.out); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (o *reportOptions) run(args []string) error {
 }
 
 // possible refuses what cannot be done.
-func (o *reportOptions) possible(files []string) error {
+func (o *reportOptions) possible() error {
 	switch {
 	case o.out == "":
 		return usagef("-o OUT says where to write the page, such as report.html")
@@ -127,7 +127,7 @@ func (o *reportOptions) possible(files []string) error {
 	if o.out == "-" {
 		return nil
 	}
-	return keptApart("-o "+o.out, o.out, files)
+	return o.s.keptApart("-o "+o.out, o.out)
 }
 
 // one makes the part of the page about a capture, and returns what went wrong.

@@ -48,6 +48,7 @@ func Run(s *IOStreams, args []string) int {
 
 // runContext can be ended early, where the command goes on until it is.
 func runContext(ctx context.Context, s *IOStreams, args []string) int {
+	s.inputs = new(filesRead)
 	if extcap.Asked(args) {
 		return answerWireshark(ctx, s, args)
 	}

@@ -135,13 +135,15 @@ func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	if o.bound, err = boundRegions(o.regions); err != nil {
 		return err
 	}
-	if o.sent, err = privateData(o.private); err != nil {
+	if o.sent, err = o.s.privateData(o.private); err != nil {
 		return err
 	}
 	o.judged = new(atomic.Int64)
 	if len(args) == 0 {
-		o.plain, err = scenario.Parse("plain", []byte(plainSCTP))
-		return err
+		if o.plain, err = scenario.Parse("plain", []byte(plainSCTP)); err != nil {
+			return err
+		}
+		return o.s.keptApart("-w "+o.out, o.out)
 	}
 	return o.find(args[0])
 }
@@ -153,7 +155,7 @@ func (o *socketOptions) find(arg string) error {
 	if err != nil {
 		return err
 	}
-	if err := keptApart("-w "+o.out, o.out, from.read); err != nil {
+	if err := o.s.keptApart("-w "+o.out, o.out); err != nil {
 		return err
 	}
 	if o.seeded {
@@ -251,12 +253,12 @@ func boundRegions(flags []string) (map[string]peer.Region, error) {
 const mostPrivate = mpa.MaxPrivateData - mpa.EnhancedLen
 
 // privateData reads --private-data; nil if there is none.
-func privateData(v string) (b []byte, err error) {
+func (s *IOStreams) privateData(v string) (b []byte, err error) {
 	switch name, file := strings.CutPrefix(v, "@"); {
 	case v == "":
 		return nil, nil
 	case file:
-		return readSmall(name, mostPrivate)
+		return s.readSmall(name, mostPrivate)
 	}
 	if b, err = hex.DecodeString(v); err != nil || len(b) > mostPrivate {
 		return nil, usagef("--private-data takes at most %d octets in hexadecimal, such as 0a0b0c, or @FILE, not %q", mostPrivate, v)
@@ -299,7 +301,7 @@ func (o *socketOptions) capture() error {
 	if o.out == "" {
 		return nil
 	}
-	f, err := outfile.Create(o.out, nil)
+	f, err := o.s.create(o.out)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ type IOStreams struct {
 	confined bool
 	// completing: a shell asks what could be on the command line.
 	completing bool
+	// inputs are the files that the command reads.
+	inputs *filesRead
 	// input is what In is called in place of "-", if not "".
 	input string
 	// command names the command that runs, in errors.

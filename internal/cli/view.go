@@ -73,7 +73,7 @@ end, or an output could not be written.`) + "\n" + aboutCapture,
 	f.StringVar(&o.color, colourFlag, "auto", "colours: `WHEN` is auto, always or never")
 	f.Lookup(colourFlag).NoOptDefVal = "always"
 	f.StringArrayVarP(&o.ifaces, "interface", "i", nil, "capture on `IFACE`; all arguments are a capture filter then")
-	o.addFlags(f, "with -i: ")
+	o.addFlags(f, s, "with -i: ")
 	s.completeFlags(cmd)
 	return cmd
 }
@@ -213,7 +213,9 @@ func (o *viewOptions) source(ctx context.Context, opt pipeline.Options, args []s
 
 // file has the files shown, and returns what tells remarks on them when the view has ended.
 func (o *viewOptions) file(src *view.Source, files []string) (func() []error, error) {
-	files, err := o.order(expand(files))
+	files = expand(files)
+	o.s.reads(files...)
+	files, err := o.order(files)
 	if err != nil {
 		return nil, err
 	}

@@ -14,14 +14,18 @@ var ErrInput = errors.New("it is one of the files that are read, and would be lo
 var ErrTwice = errors.New("another output goes to the same file: name another one")
 
 // Apart returns [ErrInput] if an output is one of the inputs, under the same name, through a
-// link or under another name. What is no file, such as - for standard input, is none of them.
+// link or under another name. The input - is the file that standard input was redirected from.
 func Apart(output string, inputs []string) error {
 	out, err := os.Stat(output)
 	if err != nil || !out.Mode().IsRegular() {
 		return nil //nolint:nilerr // there is nothing that can be lost
 	}
 	for _, in := range inputs {
-		if i, err := os.Stat(in); err == nil && os.SameFile(i, out) {
+		i, err := os.Stat(in)
+		if in == "-" {
+			i, err = os.Stdin.Stat()
+		}
+		if err == nil && os.SameFile(i, out) {
 			return ErrInput
 		}
 	}

@@ -102,6 +102,26 @@ func TestFile_Refused(t *testing.T) {
 	}
 }
 
+// TestApart_Redirected: what standard input was redirected from is read too.
+func TestApart_Redirected(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in")
+	put(t, name, "dear", 0o600)
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	was := os.Stdin
+	os.Stdin = f
+	defer func() { os.Stdin = was }()
+	if err := Apart(name, []string{"-"}); !errors.Is(err, ErrInput) {
+		t.Error(err)
+	}
+	if err := Apart(name, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestApart_LinksAndHardLinks: an input is known by its device and inode, whatever it is
 // called.
 func TestApart_LinksAndHardLinks(t *testing.T) {
