@@ -2,13 +2,16 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/outfile"
 	"github.com/iwdissect/iwdissect/internal/render"
 )
 
@@ -19,6 +22,9 @@ type decisions struct {
 	baseline *baseline
 	// fresh is the baseline to be written.
 	fresh *baseline
+	// unread are captures of which no frame could be read, partly those that were not read to their
+	// end: fresh does not have all of them.
+	unread, partly []string
 }
 
 // decisionFlags adds the flags of the configuration and the baseline.
@@ -77,6 +83,17 @@ func (d *decisions) saw(names []string, c *render.Checked) {
 		d.baseline.saw(captureNamed(names, c), c)
 	}
 	if d.fresh != nil {
+		name := strings.Join(names, joint)
+		if c.Point != "" {
+			name = "point " + c.Point
+		}
+		switch {
+		case c.Failure == "":
+		case c.Totals.Frames == 0:
+			d.unread = append(d.unread, name)
+		default:
+			d.partly = append(d.partly, name)
+		}
 		d.fresh.take(captureNamed(names, c), c.Findings)
 	}
 }
@@ -92,8 +109,33 @@ func (d *decisions) close(s *IOStreams, whole bool, asked func(*conformance.Entr
 	if d.fresh == nil {
 		return nil
 	}
+	if len(d.unread) > 0 {
+		return d.incomplete()
+	}
 	// The baseline itself may be written anew.
-	return d.fresh.write(s.readBeside(d.known()))
+	err := d.fresh.write(s.readBeside(d.known()))
+	if err == nil && len(d.partly) > 0 {
+		s.say("%s has only what could be read of %s", d.fresh.file, firstOf(d.partly))
+	}
+	return err
+}
+
+// firstOf names the first of several captures.
+func firstOf(names []string) string {
+	if n := len(names) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", names[0], n)
+	}
+	return names[0]
+}
+
+// incomplete is the error of a baseline that is not written: it would say of captures that were not
+// read that they have no findings, and take the place of one that knows them.
+func (d *decisions) incomplete() error {
+	err := &outfile.Error{Path: d.fresh.file, Err: fmt.Errorf("%s could not be read", firstOf(d.unread))}
+	if info, wrong := os.Stat(d.fresh.file); wrong == nil && info.Mode().IsRegular() {
+		err.Older = true
+	}
+	return err
 }
 
 // known is the file of the baseline that is read, "" for none.

@@ -174,3 +174,54 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestWriteBaseline_Unread: a baseline is not replaced by one that lacks a capture of which nothing
+// could be read. Of one that is read in part the findings of that part are written.
+func TestWriteBaseline_Unread(t *testing.T) {
+	capture, err := os.ReadFile(wrongKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile("a.pcap", capture, 0o600), os.WriteFile("part.pcap", capture[:len(capture)-1], 0o600),
+		os.WriteFile("no.pcap", capture[:10], 0o600), os.WriteFile("points.txt", []byte("t gone.pcap\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	check := func(args ...string) (code int, errs string) {
+		code, _, errs = command(t, nil, append([]string{"check", "--write-baseline", "known.json"}, args...)...)
+		return code, errs
+	}
+	if _, errs := check("gone.pcap"); !strings.Contains(errs, "known.json is not written: gone.pcap could not be read\n") || there("known.json") {
+		t.Error(errs)
+	}
+	if code, errs := check("a.pcap"); code != exitOK || errs != "" {
+		t.Fatal(code, errs)
+	}
+	want, err := os.ReadFile("known.json")
+	if err != nil || bytes.Count(want, []byte("a.pcap")) != 3 {
+		t.Fatalf("%s %v", want, err)
+	}
+	const left = "; the older file is left as it is\n"
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"gone.pcap"}, "gone.pcap could not be read" + left},
+		{[]string{"no.pcap"}, "no.pcap could not be read" + left},
+		{[]string{"a.pcap", "gone.pcap", "no.pcap"}, "gone.pcap and 1 more could not be read" + left},
+		{[]string{"--points", "points.txt"}, "point t could not be read" + left},
+		{[]string{"--baseline", "known.json", "gone.pcap", "a.pcap"}, "gone.pcap could not be read" + left},
+	} {
+		code, errs := check(test.args...)
+		got, err := os.ReadFile("known.json")
+		if code != exitInput || !strings.Contains(errs, "known.json is not written: "+test.says) || err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: exit code %d: %s%s", test.args, code, errs, got)
+		}
+	}
+	code, errs := check("a.pcap", "part.pcap")
+	got, err := os.ReadFile("known.json")
+	if code != exitInput || !strings.Contains(errs, "known.json has only what could be read of part.pcap\n") || err != nil ||
+		!bytes.Contains(got, []byte("a.pcap")) || !bytes.Contains(got, []byte("part.pcap")) {
+		t.Errorf("exit code %d: %s%s", code, errs, got)
+	}
+}
