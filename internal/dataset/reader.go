@@ -1,12 +1,15 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -263,19 +266,23 @@ func Rows[Row any](p *Part, t Table) iter.Seq2[*Row, error] {
 			return
 		}
 		path := p.path(p.Dir, file)
-		if err := read(path, file.Rows, func(r *Row) bool { return yield(r, nil) }); err != nil {
+		if err := read(path, file, func(r *Row) bool { return yield(r, nil) }); err != nil {
 			yield(nil, &Error{path, err})
 		}
 	}
 }
 
-// read calls f with each row. What makes the library panic is an error of the file.
-func read[Row any](path string, want int64, f func(*Row) bool) (err error) {
+// read calls f with each row, if the file is the one that its manifest names. What makes the library
+// panic is an error of the file.
+func read[Row any](path string, as *File, f func(*Row) bool) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read from
+	if err := intact(file, as); err != nil {
+		return err
+	}
 	rows, n, got := make([]Row, batch/4), 0, int64(0)
 	next, done, err := reader[Row](file)
 	if err != nil {
@@ -297,8 +304,25 @@ func read[Row any](path string, want int64, f func(*Row) bool) (err error) {
 	switch {
 	case !errors.Is(err, io.EOF):
 		return err
-	case got != want:
-		return fmt.Errorf("it has %d rows, and its manifest says %d", got, want)
+	case got != as.Rows:
+		return fmt.Errorf("it has %d rows, and its manifest says %d", got, as.Rows)
+	}
+	return nil
+}
+
+// errDamaged is that of a file with other octets than those that were written.
+var errDamaged = errors.New("it is damaged: its SHA-256 is not that of its manifest")
+
+// intact compares a file with what its manifest says, before anything of it is believed: one bit can
+// change a count, or a size by which the library takes memory.
+func intact(file *os.File, as *File) error {
+	h := sha256.New()
+	size, err := io.Copy(h, io.NewSectionReader(file, 0, math.MaxInt64))
+	switch {
+	case err != nil:
+		return err
+	case size != as.Size || hex.EncodeToString(h.Sum(nil)) != as.SHA256:
+		return errDamaged
 	}
 	return nil
 }
