@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +24,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -319,6 +323,103 @@ func TestRows_Damaged(t *testing.T) {
 		if n != 1 {
 			t.Fatalf("octet %d: no error", at)
 		}
+	}
+}
+
+// TestRows_Forged: a file with the hash that its manifest says is read without taking more memory than
+// it may, whatever it says.
+func TestRows_Forged(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "tap1", Shard{}, broken)
+	results, _ := Results([]string{dir})
+	p := &results[0].Parts[0]
+	step := 67
+	if tracetest.Campaign() {
+		step = 1
+	}
+	refused := 0
+	for _, table := range []Table{Findings, Connections, Diagnoses} {
+		as := p.file(table)
+		path := p.path(dir, as)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(whole); at += step {
+			b := bytes.Clone(whole)
+			b[at] ^= 1 << (at % 8)
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(b)
+			as.SHA256 = hex.EncodeToString(sum[:])
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if err := all(p, table); err != nil {
+				refused++
+			}
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+				t.Errorf("%s, octet %d: %d octets were taken", table, at, n)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no damage was seen")
+	}
+}
+
+// all reads a table, and returns the error of it.
+func all(p *Part, table Table) (failed error) {
+	switch table {
+	case Findings:
+		for _, err := range Rows[Finding](p, table) {
+			failed = errors.Join(failed, err)
+		}
+	case Connections:
+		for _, err := range Rows[Connection](p, table) {
+			failed = errors.Join(failed, err)
+		}
+	case Diagnoses:
+		for _, err := range Rows[Diagnosis](p, table) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// TestRows_Many: a table of several row groups, with long texts that differ, is within all bounds.
+func TestRows_Many(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	dir := t.TempDir()
+	f, err := newTable[Finding](Findings, dir, "tap1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = groupRows + 5000
+	for i := range rows {
+		f.add(Finding{
+			Conn: int64(i), Rule: "R", Severity: "error", Frame: int64(i), Times: 1,
+			Message:  fmt.Sprintf("%d is a message that is told of this connection and of no other one, %d", i, i*i),
+			Observed: strings.Repeat("0123456789abcdef", 1+i%40), PDU: new(int64),
+		})
+	}
+	as, err := f.commit(Shard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Part{Manifest: Manifest{Point: "tap1", Files: []File{as}}, Dir: dir}
+	n := 0
+	for _, err := range Rows[Finding](p, Findings) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != rows {
+		t.Errorf("%d rows", n)
 	}
 }
 

@@ -293,7 +293,10 @@ func read[Row any](path string, as *File, f func(*Row) bool) (err error) {
 		clear(rows)
 		n, err = next(rows)
 		for i := range rows[:n] {
-			if got++; !f(&rows[i]) {
+			if got++; got > as.Rows {
+				return fmt.Errorf("it has more than the %d rows that its manifest says", as.Rows)
+			}
+			if !f(&rows[i]) {
 				return nil
 			}
 		}
@@ -334,8 +337,15 @@ func reader[Row any](file *os.File) (next func([]Row) (int, error), done func(),
 	if err != nil {
 		return nil, nil, err
 	}
+	m, err := described(file, info.Size())
+	if err != nil {
+		return nil, nil, err
+	}
 	f, err := parquet.OpenFile(file, info.Size(), parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := bounded(file, info.Size(), m, f.Schema()); err != nil {
 		return nil, nil, err
 	}
 	r := parquet.NewGenericReader[Row](f)
