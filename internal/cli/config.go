@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,14 +35,35 @@ func (s *IOStreams) findConfig(name string, asked bool) (*config, error) {
 	if name == "" || name == noConfig {
 		return nil, nil //nolint:nilnil // there need not be one
 	}
-	src, err := s.readSmall(name, strictyaml.MaxFile)
-	switch {
-	case err == nil:
-		return readConfig(name, src)
-	case !asked && errors.Is(err, fs.ErrNotExist):
-		return nil, nil //nolint:nilnil // there need not be one
+	if !asked {
+		if there, err := regular(name); !there {
+			return nil, err
+		}
 	}
-	return nil, err
+	src, err := s.readSmall(name, strictyaml.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return readConfig(name, src)
+}
+
+// regular reports whether there is a file of a name that nobody has asked for. It refuses what would
+// block or have no end, as whoever made the folder may have put it there, and a link to nothing.
+func regular(name string) (bool, error) {
+	const remedy = "--config FILE reads another configuration, --config none reads none"
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return true, nil
+	case err == nil:
+		return false, usagef("%s is not a regular file: %s", name, remedy)
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, &usageError{err}
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return false, usagef("%s is a link to a file that does not exist: %s", name, remedy)
+	}
+	return false, nil
 }
 
 // readConfig reads a configuration. The error lists everything that is wrong, with
@@ -182,7 +204,15 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 			*v.to = slices.Clone(v.says)
 		}
 	}
-	if f.Changed("config") || f.Changed("output") {
+	if f.Changed("config") {
+		return c, nil
+	}
+	if c.baseline != "" && !f.Changed("baseline") {
+		if _, err := regular(c.baseline); err != nil {
+			return c, err
+		}
+	}
+	if f.Changed("output") {
 		return c, nil
 	}
 	return c, c.stays()
