@@ -5,6 +5,9 @@ import "github.com/iwdissect/iwdissect/internal/pcapng"
 // Frame is one captured frame. In joined files its number runs on from file to file.
 type Frame = pcapng.Record
 
+// Epoch is the time 0 where 0 stands for none, as Moment of a frame says it.
+const Epoch = pcapng.Epoch
+
 // Lost counts packets that a capture lost before they were written.
 type Lost = pcapng.Lost
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -322,8 +323,16 @@ func (p *pick) Frame(f *pipeline.Frame) {
 	}
 }
 
-// untimed says that --after or --before has nothing to select by, nil if it has.
+// untimed says that --after or --before has nothing to select by, or that times say nothing of how
+// long things took; nil if neither is so.
 func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
+	switch last := t.LastTime; {
+	case t.Frames < 2 || t.FirstTime != last:
+	case last == pipeline.Epoch:
+		return fmt.Errorf("%s: all frames have the time 0: nothing is known of how long anything took", name)
+	case last == math.MaxInt64, last == math.MinInt64:
+		return fmt.Errorf("%s: times are not within 1677 to 2262, and stand as the end of that range: nothing is known of how long anything took", name)
+	}
 	if !o.chosen.Timed() || t.Frames == 0 || t.FirstTime != 0 {
 		return nil
 	}

@@ -128,3 +128,57 @@ func TestUntimed_Ladder(t *testing.T) {
 		t.Errorf("%d lines of the first Send", n)
 	}
 }
+
+// shiftedFile is a capture of testdata whose times were changed.
+func shiftedFile(t *testing.T, capture string, to func(ns, first int64) int64) string {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join("../../testdata/pcaps", capture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs, err := tracetest.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := pcapng.NewWriter(&out, pcapng.WriterOptions{Format: pcapng.PCAPNG, Link: fs[0].Link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fs {
+		if err := w.WritePacket(&pcapng.Record{Data: f.Data, Time: to(f.Time, fs[0].Time), OrigLen: f.OrigLen, Link: f.Link}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "shifted.pcapng")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestZeroTime: the time 0 is a time, of a capture that counts from its first frame. Where there is no
+// other, nothing is known of durations.
+func TestZeroTime(t *testing.T) {
+	const rping = "rping-rev2-crc.pcap"
+	relative := shiftedFile(t, rping, func(ns, first int64) int64 { return ns - first })
+	zero := shiftedFile(t, rping, func(int64, int64) int64 { return 0 })
+	far := shiftedFile(t, rping, func(int64, int64) int64 { return 1<<63 - 1 })
+	for _, tt := range []struct{ args, has, says string }{
+		{"dissect -T ndjson --before +0 " + relative, `"frame":1,"time":"1970-01-01T00:00:00.000000000Z"`, ""},
+		{"dissect -T fields -e frame.time_epoch -c 1 " + relative, "0.000000000\n", ""},
+		{"analyze " + relative, "91 frames, 213.8 ms", ""},
+		{"dissect " + zero, "00:00:00.000000 4 10.1.0.1:55262 >", "all frames have the time 0"},
+		{"analyze " + zero, "no times", "all frames have the time 0"},
+		{"check " + far, "", "times are not within 1677 to 2262"},
+	} {
+		var out, err bytes.Buffer
+		code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, strings.Fields(tt.args))
+		if code == exitUsage || !strings.Contains(out.String(), tt.has) || (tt.says == "") != (err.Len() == 0) || !strings.Contains(err.String(), tt.says) {
+			t.Errorf("%s: exit code %d, %q, %.300s", tt.args, code, err.String(), out.String())
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
 
 // sentence makes a sentence of words that begin with a small letter and end without a
@@ -61,7 +63,7 @@ func Duration(ns int64) string { return duration(ns) }
 
 // Span is the time from a first to a last frame, which some captures do not have: Simple Packet Blocks of pcapng carry none.
 func Span(first, last int64) string {
-	if first == 0 || last == 0 {
+	if first == 0 || last == 0 || last == pipeline.Epoch { // all frames have the time 0
 		return "no times"
 	}
 	return duration(max(last-first, 0))

@@ -41,7 +41,8 @@ type scale struct {
 	kind  scaleKind
 	shift uint8  // scaleShift: 2^-shift s
 	by    uint64 // scaleMul, scaleDiv: the factor
-	off   int64  // ns, added
+	// What is added, in nanoseconds, see secondsToNs.
+	offHigh, offLow uint64
 }
 
 type scaleKind uint8
@@ -55,7 +56,8 @@ const (
 // newScale prepares the scale of an interface. resol is if_tsresol: the
 // exponent of 10^-n seconds or, with the highest bit set, of 2^-n seconds.
 func newScale(i *Interface) scale {
-	s := scale{link: i.Link, valid: i.valid, off: secondsToNs(i.TsOffset)}
+	s := scale{link: i.Link, valid: i.valid}
+	s.offHigh, s.offLow = secondsToNs(i.TsOffset)
 	n := i.resol & 0x7f
 	switch {
 	case i.resol&0x80 != 0:
@@ -65,7 +67,7 @@ func newScale(i *Interface) scale {
 	default:
 		s.kind, s.by = scaleDiv, pow10(n-9)
 	}
-	s.plain = s.valid && s.kind == scaleMul && s.off == 0
+	s.plain = s.valid && s.kind == scaleMul && i.TsOffset == 0
 	return s
 }
 
@@ -81,15 +83,12 @@ func pow10(n byte) uint64 {
 	return p
 }
 
-func secondsToNs(s int64) int64 {
-	const most = math.MaxInt64 / 1_000_000_000
-	switch {
-	case s > most:
-		return math.MaxInt64
-	case s < -most:
-		return math.MinInt64
+// secondsToNs gives seconds in nanoseconds, in two's complement of 128 bits.
+func secondsToNs(s int64) (hi, lo uint64) {
+	if hi, lo = bits.Mul64(uint64(s), 1e9); s < 0 { //nolint:gosec // two's complement by design
+		hi -= 1e9
 	}
-	return s * 1e9
+	return hi, lo
 }
 
 // ns converts a time stamp, saturating.
@@ -109,21 +108,15 @@ func (s *scale) ns(ticks uint64) int64 {
 			lo, hi = hi>>(s.shift-64), 0
 		}
 	}
-	if hi != 0 {
-		lo = math.MaxUint64
+	lo, carry := bits.Add64(lo, s.offLow, 0)
+	hi, _ = bits.Add64(hi, s.offHigh, carry) // of 128 bits: a time stamp has 94 at most, and so has an offset
+	switch {
+	case hi == 0 && lo <= math.MaxInt64, hi == math.MaxUint64 && lo > math.MaxInt64:
+		return int64(lo) //nolint:gosec // two's complement by design
+	case hi > math.MaxInt64:
+		return math.MinInt64
 	}
-	if s.off >= 0 {
-		if lo > uint64(math.MaxInt64-s.off) { //nolint:gosec // not negative: off is not
-			return math.MaxInt64
-		}
-		return int64(lo) + s.off
-	}
-	// -s.off as unsigned, which fits even for the least integer.
-	back := -uint64(s.off) //nolint:gosec // two's complement by design
-	if lo >= back && lo-back > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(lo - back) //nolint:gosec // at least -2^63, so exact in two's complement
+	return math.MaxInt64
 }
 
 // name keeps a name or description, while there is room for those of the section.

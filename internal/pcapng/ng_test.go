@@ -42,7 +42,9 @@ func TestNg_TimeResolution(t *testing.T) {
 		{"saturated nanoseconds", 9, 0, math.MaxUint64, math.MaxInt64},
 		{"saturated 2^0", 0x80, 0, math.MaxUint64, math.MaxInt64},
 		{"saturated offset", 9, math.MaxInt64, 1, math.MaxInt64},
-		{"saturated negative offset", 9, math.MinInt64, 1, math.MinInt64 + 1},
+		{"saturated negative offset", 9, math.MinInt64, 1, math.MinInt64},
+		{"negative offset that takes it out of range", 9, -9_223_372_037, 5, math.MinInt64},
+		{"negative offset out of range that does not", 9, -9_223_372_037, 1e9, -9_223_372_036e9},
 		{"offset that takes it out of range", 9, 10, math.MaxInt64, math.MaxInt64},
 		{"offset that brings it into range", 9, -9_223_372_036, 1<<63 + 5, 1<<63 + 5 - 9_223_372_036e9},
 	} {

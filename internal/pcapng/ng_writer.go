@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 const (
@@ -136,13 +137,17 @@ func ticksOf(rec *Record, i *Interface) (uint64, error) {
 	if rec.NoTime {
 		return 0, nil
 	}
-	off := secondsToNs(i.TsOffset)
-	if rec.Time < off {
+	high, low := secondsToNs(i.TsOffset)
+	ticks, borrow := bits.Sub64(uint64(rec.Time), low, 0)     //nolint:gosec // two's complement by design
+	over, _ := bits.Sub64(uint64(rec.Time>>63), high, borrow) //nolint:gosec // the sign, in all bits
+	switch {
+	case over > math.MaxInt64:
 		return 0, fmt.Errorf("pcapng: time of %d ns is before the interface's offset of %d s", rec.Time, i.TsOffset)
+	case over != 0 && rec.Time == math.MinInt64: // the least there is, or one before it
+		ticks = math.MaxUint64
+	case over != 0:
+		return 0, fmt.Errorf("pcapng: time of %d ns is too far from the interface's offset of %d s", rec.Time, i.TsOffset)
 	}
-	// The difference of two 64-bit numbers, the first not less, fits 64 bits
-	// without a sign.
-	ticks := uint64(rec.Time) - uint64(off)
 	if i.Micro {
 		ticks /= 1e3
 	}

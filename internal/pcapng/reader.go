@@ -57,6 +57,18 @@ func (f Format) String() string {
 	return "pcap"
 }
 
+// Epoch stands for the time 0 where 0 stands for none: it is a nanosecond later.
+const Epoch = 1
+
+// Moment is the time of a record, 0 if it has none. A capture may count its time from its first
+// record.
+func (r *Record) Moment() int64 {
+	if r.Time == 0 && !r.NoTime {
+		return Epoch
+	}
+	return r.Time
+}
+
 // Reader reads a pcap or pcapng file from a stream. It is not safe for use by
 // several goroutines.
 type Reader struct {

@@ -55,13 +55,13 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 	t, p := &r.totals, &r.pkt
 	if f.Duplicate && !r.opt.Shard.First() {
-		r.passOver(f.Number, f.Time)
+		r.passOver(f.Number, f.Moment())
 		return
 	}
-	t.frame(f.Time, len(f.Data), f.OrigLen)
-	r.latest = max(r.latest, f.Time)
+	t.frame(f.Moment(), len(f.Data), f.OrigLen)
+	r.latest = max(r.latest, f.Moment())
 	if r.opt.Saw != nil {
-		r.opt.Saw(f.Number, f.Time)
+		r.opt.Saw(f.Number, f.Moment())
 	}
 	if f.Duplicate {
 		t.Duplicates++
@@ -75,14 +75,14 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		return
 	}
 	if r.opt.Linger > 0 {
-		r.Settle(f.Time)
+		r.Settle(f.Moment())
 	}
-	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, p)
+	status := r.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Moment(), p)
 	if r.tunnels != nil {
 		r.tunnels = nil
 	}
 	if status == packet.NotIP || status == packet.OtherTransport {
-		status = r.unwrap.Unwrap(r.dec, status, f.Number, f.Time, p)
+		status = r.unwrap.Unwrap(r.dec, status, f.Number, f.Moment(), p)
 		r.tunnels = r.unwrap.Headers()
 	}
 	switch {
@@ -119,7 +119,7 @@ func (r *Run) duplicate(f *capture.Frame) {
 	if r.again == nil {
 		r.again = packet.NewDecoder()
 	}
-	status := r.again.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, &r.pkt)
+	status := r.again.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Moment(), &r.pkt)
 	r.frame = Frame{Frame: *f, Status: status, Packet: &r.pkt}
 	if status == packet.Malformed || status == packet.Truncated {
 		r.frame.Reason = r.again.Reason()
@@ -255,7 +255,7 @@ func (r *Run) take(f *capture.Frame, p *packet.Packet, fl *flow, side int, n *re
 func (r *Run) segment(f *capture.Frame, p *packet.Packet) {
 	s := &r.seg
 	r.decoded = f.Number
-	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Time)
+	s.Reset(p.Seq, p.Ack, p.Flags, p.Payload, f.Number, f.Moment())
 	s.Len, s.Fragments = p.PayloadLen, p.Fragments
 	s.Options = p.SegmentLen - p.PayloadLen - packet.TCPLen
 	s.OptionsCut = len(p.Options) < s.Options

@@ -116,6 +116,9 @@ type Judge interface {
 	Finish()
 }
 
+// Epoch is the time 0 in a run, where 0 stands for none: see [capture.Frame].
+const Epoch = capture.Epoch
+
 // Frame is a frame with what its decoding found. It is borrowed.
 type Frame struct {
 	capture.Frame
@@ -213,7 +216,8 @@ type Totals struct {
 	// Starved counts directions that lost FPDU boundaries to stay within the memory bound.
 	Starved uint64
 	Errors  uint64
-	// FirstTime and LastTime are those of the first and of the last frame that have one.
+	// FirstTime and LastTime are those of the first and of the last frame that have one, 0 if none has,
+	// and [Epoch] for the time 0.
 	FirstTime, LastTime int64
 	IP                  packet.FragmentStats
 }

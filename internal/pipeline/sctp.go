@@ -28,7 +28,7 @@ func (r *Run) sctp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		if n.Kind() != readahead.SCTP || !n.ChecksumRight() {
 			q.Checksum = sctp.Check(p.Payload, p.PayloadLen)
 		}
-		q.Frame, q.Time, q.Fragments = f.Number, f.Time, p.Fragments
+		q.Frame, q.Time, q.Fragments = f.Number, f.Moment(), p.Fragments
 		var o opening
 		o.decode(p)
 		if a, side = r.association(p, hdr.Tag, &o, &what); a != nil {

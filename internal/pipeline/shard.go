@@ -42,5 +42,5 @@ func (r *Run) giveBack(f *capture.Frame) {
 	if len(f.Data) < int(f.OrigLen) {
 		t.Cut--
 	}
-	r.pass(f.Time)
+	r.pass(f.Moment())
 }

@@ -23,9 +23,9 @@ func NewSharder(n int) *Sharder {
 // none. all says that it is a fragment of IP, the ports of which are in another one: who keeps the
 // frames of a shard needs it, whichever shard that is.
 func (s *Sharder) Of(f *capture.Frame) (shard int, all bool) {
-	status := s.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Time, &s.pkt)
+	status := s.dec.Decode(uint16(f.Link), f.Data, f.OrigLen, f.Number, f.Moment(), &s.pkt)
 	if status == packet.NotIP || status == packet.OtherTransport {
-		status = s.unwrap.Unwrap(s.dec, status, f.Number, f.Time, &s.pkt)
+		status = s.unwrap.Unwrap(s.dec, status, f.Number, f.Moment(), &s.pkt)
 	}
 	switch {
 	case status == packet.Fragment || status == packet.OK && len(s.pkt.Fragments) > 0:

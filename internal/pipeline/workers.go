@@ -149,10 +149,10 @@ func (w *Workers) read(src capture.Source) error {
 // spans notes when the capture begins and ends: the times of the first and of the last frame that have one.
 func (w *Workers) spans(b *readahead.Batch) {
 	for i := 0; w.first == 0 && i < b.Len(); i++ {
-		w.first = b.Frame(i).Time
+		w.first = b.Frame(i).Moment()
 	}
 	for i := b.Len() - 1; i >= 0; i-- {
-		if t := b.Frame(i).Time; t != 0 {
+		if t := b.Frame(i).Moment(); t != 0 {
 			w.last = t
 			return
 		}

@@ -100,7 +100,7 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 		return
 	}
 	if !t.shard.Has(p) {
-		n.bits, n.Time = uint8(Elsewhere), f.Time
+		n.bits, n.Time = uint8(Elsewhere), f.Moment()
 		return
 	}
 	if p.Proto != packet.ProtoTCP {
@@ -110,7 +110,7 @@ func (t *noter) note(f *capture.Frame, n *Note, p *packet.Packet) {
 		return
 	}
 	n.bits = uint8(TCP)
-	n.Segment, n.Time, n.Captured, n.OrigLen = p.Segment, f.Time, uint32(len(f.Data)), f.OrigLen //nolint:gosec // bounded by the reader
+	n.Segment, n.Time, n.Captured, n.OrigLen = p.Segment, f.Moment(), uint32(len(f.Data)), f.OrigLen //nolint:gosec // bounded by the reader
 	// From the segment: a processor waits for both numbers if it loads them as one word just after they were written.
 	n.Seq, n.Ack = binary.BigEndian.Uint32(p.Segment[4:]), binary.BigEndian.Uint32(p.Segment[8:])
 	n.Flags, n.Header = p.Flags, uint8(packet.TCPLen+len(p.Options)) //nolint:gosec // at most 60

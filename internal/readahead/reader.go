@@ -254,7 +254,7 @@ func (r *Reader) note(b *Batch) {
 
 // turn notes which parts the frame is of.
 func (r *Reader) turn(f *capture.Frame, n *Note, b *Batch) {
-	r.latest = max(r.latest, f.Time)
+	r.latest = max(r.latest, f.Moment())
 	b.latest = r.latest
 	t := Turn{b.latest, uint8(b.n)} //nolint:gosec // below batchSize
 	if n.Kind() == TCP {

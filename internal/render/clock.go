@@ -1,6 +1,10 @@
 package render
 
-import "time"
+import (
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+)
 
 // clock writes times. Frames come by the million in a second, so what does not
 // change within one is kept as text.
@@ -18,6 +22,14 @@ func split(ns int64) (s int64, rest uint64) {
 		s, n = s-1, n+1e9
 	}
 	return s, uint64(n) //nolint:gosec // not negative
+}
+
+// exact is a time of a run as it is in the file, see [pipeline.Epoch].
+func exact(ns int64) int64 {
+	if ns == pipeline.Epoch {
+		return 0
+	}
+	return ns
 }
 
 // to makes the text that of a second.
@@ -43,7 +55,7 @@ func (c *clock) appendDay(b []byte, ns int64) []byte {
 
 // appendTime appends a time in RFC 3339 with nanoseconds, in UTC.
 func (c *clock) appendTime(b []byte, ns int64) []byte {
-	s, n := split(ns)
+	s, n := split(exact(ns))
 	c.to(s)
 	b = append(b, c.text...)
 	b = appendFixed(b, n, 9)

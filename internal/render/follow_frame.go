@@ -18,9 +18,9 @@ func (f *Follow) Frame(fr *pipeline.Frame) {
 	if len(f.pending) > 0 {
 		f.flush()
 	} else if !spoke && f.octets == 0 && fr.Packet.PayloadLen > 1 && fr.Packet.Proto == packet.ProtoTCP {
-		f.octets = fr.Time
+		f.octets = fr.Moment()
 	} else if !spoke {
-		f.bare = fr.Time
+		f.bare = fr.Moment()
 	}
 }
 
@@ -30,7 +30,7 @@ func (f *Follow) segment(fr *pipeline.Frame, spoke bool) {
 	p := fr.Packet
 	octets := uint64(p.PayloadLen) //nolint:gosec // not negative
 	tell := func(what, text, colour string) *spoken {
-		e := f.event(what, fr.Conn, fr.Dir, fr.Number, fr.Time)
+		e := f.event(what, fr.Conn, fr.Dir, fr.Number, fr.Moment())
 		e.text = append(e.text, text...)
 		e.colour = colour
 		f.hold(e)

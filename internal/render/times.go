@@ -40,6 +40,7 @@ func (t *times) saw(ns int64) {
 	if ns == 0 {
 		return // some captures hold packets without a time
 	}
+	ns = exact(ns)
 	if !t.begun {
 		t.begun, t.first, t.current = true, ns, ns
 	}
@@ -57,6 +58,7 @@ func (t *times) append(b []byte, ns int64) []byte {
 	if ns == 0 {
 		return append(b, "- "...)
 	}
+	ns = exact(ns)
 	switch t.format {
 	case NoTime:
 	case TimeOfDay:

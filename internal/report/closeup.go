@@ -146,8 +146,8 @@ func (u *closeup) exhibit(pdu uint64, text []byte) {
 // frame takes in a frame of the connection.
 func (u *closeup) frame(f *pipeline.Frame) {
 	u.follow.Frame(f)
-	if f.Note&reassembly.Retransmission != 0 && f.Time != 0 {
-		count(&u.again[f.Dir], u.slot(f.Time), 1)
+	if f.Note&reassembly.Retransmission != 0 && f.Moment() != 0 {
+		count(&u.again[f.Dir], u.slot(f.Moment()), 1)
 	}
 }
 

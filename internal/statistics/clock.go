@@ -29,7 +29,7 @@ func (c *clock) saw(ns int64) {
 // at is the time of a frame since the first one, in nanoseconds. It is false for frames
 // without a time.
 func (c *clock) at(f *pipeline.Frame) (int64, bool) {
-	return c.since(f.Time)
+	return c.since(f.Moment())
 }
 
 // since is the time since the first frame, false for none.
