@@ -408,3 +408,27 @@ func TestCheck_FullOnce(t *testing.T) {
 type noRoom struct{}
 
 func (noRoom) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestReports_Incomplete: the records of a capture that was not read to its end say so, and those of one
+// that was not read at all.
+func TestReports_Incomplete(t *testing.T) {
+	whole, err := os.ReadFile("../../testdata/pcaps/rping-rev2-crc.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("cut.pcap", whole[:len(whole)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, says bytes.Buffer
+	if code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &says}, []string{"check", "--format", "ndjson", "cut.pcap", "none.pcap"}); code != exitInput {
+		t.Errorf("exit code %d", code)
+	}
+	valid(t, out.Bytes())
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, want := range []string{`,"file":"cut.pcap"}`, `{"record":"incomplete","reason":"none.pcap: no such file or directory","file":"none.pcap"}`} {
+		if s := lines[len(lines)-2+i]; !strings.HasPrefix(s, `{"record":"incomplete","reason":"`) || !strings.HasSuffix(s, want) {
+			t.Errorf("%s, not %s", s, want)
+		}
+	}
+}

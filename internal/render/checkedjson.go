@@ -70,7 +70,8 @@ func verdictMembers(o *object, conn uint64, v *conformance.Judgement) {
 	}
 }
 
-// linesReport writes one JSON object a line: findings, then verdicts.
+// linesReport writes one JSON object a line: findings, verdicts, and last why the capture was not read
+// to its end, if it was not.
 type linesReport struct {
 	out output
 	obj object
@@ -101,6 +102,9 @@ func (r *linesReport) Capture(c *Checked) error {
 	c.eachVerdict(func(conn uint64, v *conformance.Judgement) {
 		r.record(c, "verdict", func(o *object) { verdictMembers(o, conn, v) })
 	})
+	if c.Failure != "" {
+		r.record(c, "incomplete", func(o *object) { o.str("reason", c.Failure) })
+	}
 	return r.out.err
 }
 

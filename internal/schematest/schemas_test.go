@@ -94,6 +94,7 @@ var good = map[string]string{
 	"pdu":         `{"record":"pdu","pdu":2,"conn":0,"kind":"fpdu","dir":"i2r","frame":8,"frames":[8],"offset":0,"length":40,"info":"Send","fields":{"iwarp_mpa.crc":"0x20d7cde4","iwarp_ddp.mo":0}}`,
 	"transaction": `{"record":"transaction","conn":0,"frame":6,"kind":"startup","request_pdu":0,"response_pdus":[1],"bytes":0,"latency_first_ns":69690000,"latency_ns":69690000}`,
 	"finding":     `{"record":"finding","rule":"RDMAP-TERM-RSVD-01","level":"error","conn":0,"frame":12,"spec":"RFC 5040","message":"m","evidence":{"observed":"0x0300"}}`,
+	"incomplete":  `{"record":"incomplete","reason":"file ends 78 octets into a record of 1530","file":"a.pcap"}`,
 	"verdict":     `{"record":"verdict","conn":0,"rule":"MPA-FPDU-PAD-01","verdict":"not-judged","gate":"G-FULL"}`,
 	"diagnosis":   `{"kind":"terminate","severity":"error","dir":"i2r","conns":[0],"frames":[12],"pdus":[3],"text":"t","advice":"a"}`,
 	"baseline":    `{"schema":"iwdissect-baseline/1","findings":[{"file":"a.pcap","finding":"MPA-CRC-VALUE-01 tcp a"}]}`,
