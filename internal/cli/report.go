@@ -62,7 +62,7 @@ is shown without them. OUT appears only when it is complete; - is standard outpu
 // flags adds those of report: nothing of a capture is left out, so that it has not all of input.
 func (o *reportOptions) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`")
-	f.StringVar(&o.conns, "conn", "", "look closely at the connections `N[,M...]`, also ranges such as 3,7-9")
+	f.Var(&filled{&o.conns}, "conn", "look closely at the connections `N[,M...]`, also ranges such as 3,7-9")
 	f.IntVar(&o.closer, "worst", closerLook, "look closely at the `N` worst connections")
 	o.sourceFlags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,12 +46,32 @@ them, or seconds since the first frame, such as +1.5 or 1.5s. Frames without a t
 are not selected by it.`
 
 func (o *selectFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.conns, "conn", "", "show only the connections `N[,M...]`, also ranges such as 3,7-9")
-	f.StringVar(&o.frames, "frames", "", "show only the frames `A-B`, also lists such as 4,10-20")
-	f.StringVar(&o.after, "after", "", "show only frames at `TIME` or later")
-	f.StringVar(&o.before, "before", "", "show only frames at `TIME` or earlier")
+	f.Var(&filled{&o.conns}, "conn", "show only the connections `N[,M...]`, also ranges such as 3,7-9; -5 is 0-5")
+	f.Var(&filled{&o.frames}, "frames", "show only the frames `A-B`, also lists such as 4,10-20")
+	f.Var(&filled{&o.after}, "after", "show only frames at `TIME` or later")
+	f.Var(&filled{&o.before}, "before", "show only frames at `TIME` or earlier")
 	o.filterFlags.flags(f)
 	f.IntVar(&o.worst, "worst", 0, "show only the `N` connections with the most problems")
+}
+
+// filled is text of a flag that may be left out, but not be empty: what a script has for an unset
+// variable would select everything.
+type filled struct{ to *string }
+
+func (v *filled) String() string {
+	if v.to == nil { // pflag asks the zero value
+		return ""
+	}
+	return *v.to
+}
+func (*filled) Type() string { return "string" }
+
+func (v *filled) Set(s string) error {
+	if s == "" {
+		return errors.New("it is empty")
+	}
+	*v.to = s
+	return nil
 }
 
 // choose reads the flags.

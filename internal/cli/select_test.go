@@ -25,3 +25,14 @@ func TestSelect_Nothing(t *testing.T) {
 		}
 	}
 }
+
+// TestSelect_Empty: an empty value selects nothing in particular, and is refused.
+func TestSelect_Empty(t *testing.T) {
+	const path = "../../testdata/pcaps/rping-rev2-crc.pcap"
+	for _, args := range []string{"check --conn=", "dissect --frames=", "analyze --after=", "analyze --before=", "report --conn=", "check --width=-1"} {
+		var out, err bytes.Buffer
+		if code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, append(strings.Fields(args), path)); code != exitUsage {
+			t.Errorf("%s: exit code %d, %s", args, code, err.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 
@@ -102,7 +103,7 @@ func (s *IOStreams) width(flag int) (int, error) {
 // given.
 const (
 	leastWidth = 40
-	unsetWidth = -1
+	unsetWidth = math.MinInt
 )
 
 // widthFlag adds --width.

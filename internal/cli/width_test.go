@@ -30,6 +30,7 @@ func TestWidth(t *testing.T) {
 		{"any width", IOStreams{OutTTY: true, Width: 90}, 0, 0, false},
 		{"too narrow", IOStreams{OutTTY: true, Width: 90}, 39, 0, true},
 		{"negative", IOStreams{OutTTY: true, Width: 90}, -7, 0, true},
+		{"least negative", IOStreams{OutTTY: true, Width: 90}, -1, 0, true},
 	} {
 		got, err := c.s.width(c.flag)
 		if got != c.want || (err != nil) != c.failed {
