@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -168,34 +170,96 @@ func (b *baseline) add(k *knownFinding) {
 // pointPrefix begins what a baseline calls the capture of a point.
 const pointPrefix = "point:"
 
-// nameOf is what the baseline calls a capture. JSON has no octets that are not
-// UTF-8.
-func (b *baseline) nameOf(names []string) string {
+// namesOf are what the baseline may call a capture. The first is what it is called when it is written:
+// from the folder as both are named, or where links are followed, whichever is shorter.
+func (b *baseline) namesOf(names []string) []string {
 	if len(names) == 1 && strings.HasPrefix(names[0], pointPrefix) {
-		return names[0]
+		return names
 	}
-	return string([]rune(strings.Join(within(b.folder, names), joint)))
+	named, followed := within(b.folder, names), within(resolved(b.folder), names)
+	for i, n := range names {
+		if full, err := filepath.Abs(n); err == nil && !notFile(n) {
+			followed[i] = within(resolved(b.folder), []string{filepath.Join(resolved(filepath.Dir(full)), filepath.Base(full))})[0]
+		}
+	}
+	all := []string{writable(strings.Join(named, joint)), writable(strings.Join(followed, joint))}
+	if strings.Count(all[1], "/") < strings.Count(all[0], "/") {
+		slices.Reverse(all)
+	}
+	return slices.Compact(all)
+}
+
+// resolved follows the links of a folder, as far as there is one.
+func resolved(folder string) string {
+	if to, err := filepath.EvalSymlinks(folder); err == nil {
+		return to
+	}
+	return folder
+}
+
+// writable escapes octets that are not UTF-8, which JSON has not: 0, which is in no name, and two
+// digits. original takes that back.
+func writable(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var out strings.Builder
+	for i, r := range name {
+		if _, n := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&out, "\x00%02x", name[i])
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func original(name string) string {
+	parts := strings.Split(name, "\x00")
+	for i, p := range parts[1:] {
+		if len(p) < 2 {
+			return name
+		}
+		octet, err := hex.DecodeString(p[:2])
+		if err != nil {
+			return name
+		}
+		parts[i+1] = string(octet) + p[2:]
+	}
+	return strings.Join(parts, "")
+}
+
+// known is the entry of a finding in a capture, nil if there is none.
+func (b *baseline) known(files []string, f *render.Finding) *knownFinding {
+	for _, file := range files {
+		if k := b.byKey[findingKey{file, f.Fingerprint()}]; k != nil {
+			return k
+		}
+	}
+	return nil
 }
 
 // mark marks the findings that are known. A finding that counts more occurrences than
 // the baseline has is not known.
 func (b *baseline) mark(names []string, fs []render.Finding) {
-	file := b.nameOf(names)
+	files := b.namesOf(names)
 	for i := range fs {
 		f := &fs[i]
-		k := b.byKey[findingKey{file, f.Fingerprint()}]
+		k := b.known(files, f)
 		f.Known = k != nil && f.Further() <= k.Further
 	}
 }
 
 // saw notes what a capture had.
 func (b *baseline) saw(names []string, c *render.Checked) {
-	file := b.nameOf(names)
+	files := b.namesOf(names)
 	if c.Failure == "" {
-		b.read[file] = true
+		for _, file := range files {
+			b.read[file] = true
+		}
 	}
 	for i := range c.Findings {
-		if k := b.byKey[findingKey{file, c.Findings[i].Fingerprint()}]; k != nil {
+		if k := b.known(files, &c.Findings[i]); k != nil {
 			k.found = true
 		}
 	}
@@ -211,7 +275,7 @@ func (b *baseline) gone(asked func(*conformance.Entry) bool) (gone []*knownFindi
 		case b.read[k.File]:
 			gone = append(gone, k)
 		default:
-			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(k.File))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) && !strings.HasPrefix(k.File, pointPrefix) {
+			if _, err := os.Stat(filepath.Join(b.folder, filepath.FromSlash(original(k.File)))); errors.Is(err, os.ErrNotExist) && !strings.Contains(k.File, joint) && !strings.HasPrefix(k.File, pointPrefix) {
 				gone = append(gone, k)
 			}
 		}
@@ -245,7 +309,7 @@ func (e listError) Lines() []string { return slices.Clone(e) }
 
 // take enters the findings of a capture that are not suppressed.
 func (b *baseline) take(names []string, fs []render.Finding) {
-	file := b.nameOf(names)
+	file := b.namesOf(names)[0]
 	for i := range fs {
 		if f := &fs[i]; !f.Suppressed {
 			b.add(&knownFinding{File: file, Finding: f.Fingerprint(), Further: f.Further(), Message: f.Message})
