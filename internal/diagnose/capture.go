@@ -19,6 +19,37 @@ func (s *Summary) Capture(t *pipeline.Totals, o *pipeline.Others) {
 		s.Add(d)
 	}
 	s.rejoin()
+	s.unread(t, o)
+}
+
+// unread tells of link types that are not read where something is missing from a connection: their frames
+// may hold it.
+func (s *Summary) unread(t *pipeline.Totals, o *pipeline.Others) {
+	if t.IWARP == 0 || len(o.Links) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(s.all, func(d *Diagnosis) bool { return d.Kind == Missing && d.Conn != nil }) {
+		return
+	}
+	w := whole{Totals: t, Others: o, live: s.Live}
+	w.unreadLinks()
+	for _, d := range w.diagnoses {
+		s.Add(d)
+	}
+	l := &o.Links[0]
+	for _, d := range s.all {
+		if d.Kind == Missing && d.same == "acked" && strings.Contains(d.Text, captureLost) {
+			_, _, d.Advice = linkName(l.Type)
+			d.Text = strings.Replace(d.Text, captureLost, fmt.Sprintf("the network did not lose them. They may be in %s of link type %d, the first "+
+				"in frame %d, which this program does not read.", Counted(l.Count, "frame", "frames"), l.Type, l.First), 1)
+		}
+	}
+}
+
+// linked counts the frames of a link type that cannot be read.
+func linked(l *pipeline.Link) string {
+	name, _, _ := linkName(l.Type)
+	return fmt.Sprintf("%s link type %d, %s, the first in frame %d", have(l.Count), l.Type, name, l.First)
 }
 
 // Capture diagnoses a whole capture.
@@ -284,7 +315,20 @@ func (w *whole) links() {
 		name, kind, advice := linkName(l.Type)
 		w.add(Diagnosis{
 			Kind: kind, Severity: conformance.Warning, Frames: framesAt(l.First), Title: "link type: " + name,
-			Text:   fmt.Sprintf("%s link type %d, %s, the first in frame %d. This program does not read it.", have(l.Count), l.Type, name, l.First),
+			Text:   linked(l) + ". This program does not read it.",
+			Advice: advice,
+		})
+	}
+}
+
+// unreadLinks tells of link types that cannot be read, where others have iWARP.
+func (w *whole) unreadLinks() {
+	for i := range w.Links {
+		l := &w.Links[i]
+		name, kind, advice := linkName(l.Type)
+		w.add(Diagnosis{
+			Kind: kind, leads: true, Severity: conformance.Note, Frames: framesAt(l.First), Title: "link type: " + name,
+			Text:   linked(l) + ". This program does not read it: what is missing from connections may be among them.",
 			Advice: advice,
 		})
 	}

@@ -190,3 +190,28 @@ func TestDamaged_CameAgain(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestUnreadLink: octets that arrived may be in frames of a link type that is not read, which is told.
+func TestUnreadLink(t *testing.T) {
+	fs, err := tracetest.ReadFile(generate(t, "timeline: [connect, send 3000 x5, close]\n", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range fs {
+		if len(fs[i].Data) > 1000 {
+			if n++; n == 3 {
+				fs[i].Link = 9999
+			}
+		}
+	}
+	got := text(diagnosed(t, tracetest.Source(fs)))
+	for _, want := range []string{"note link-type", "the network did not lose them. They may be in 1 frame of link type 9999, the first in frame "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "larger buffer") {
+		t.Error(got)
+	}
+}

@@ -185,6 +185,9 @@ func (a *about) gaps(dir trace.Dir) {
 	a.add(d)
 }
 
+// captureLost is why octets are missing that arrived.
+const captureLost = "the capture lost them, and not the network."
+
 // whyMissing says why octets of a number of gaps may be missing, of which the other side acknowledged some, and
 // some are where the file is damaged.
 func whyMissing(holes, acked, file int, peer string, d *Diagnosis) (text string) {
@@ -200,7 +203,7 @@ func whyMissing(holes, acked, file int, peer string, d *Diagnosis) (text string)
 		return text
 	case acked == holes:
 		d.same = "acked"
-		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: the capture lost them, and not the network.", peer)
+		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: "+captureLost, peer)
 	case acked == 0:
 		d.same = "lost"
 		text = fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)
