@@ -60,6 +60,7 @@ func survey(t testing.TB, path string, room int) annotate.Options {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	f.Recount()
 	s := &annotate.Survey{Words: words(), Notes: annotate.NewNotes(room)}
 	run := pipeline.New(pipeline.Options{Saw: s.Saw}, judge(s))
 	_ = run.Read(f) // damage is part of some tests
@@ -179,6 +180,7 @@ func pdusOf(t testing.TB, path string) (n map[uint64]int) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	f.Recount()
 	s := counting{}
 	run := pipeline.New(pipeline.Options{}, s)
 	_ = run.Read(f) // damage is part of some tests
@@ -616,6 +618,9 @@ func TestCopy_Damage(t *testing.T) {
 	want := slices.Concat(file[:n], file[n+len(blocks[at].all):])
 	got, _ := twice(t, path)
 	stripped(t, want, got)
+	if whole, _ := twice(t, save(t, "whole.pcapng", want)); !bytes.Equal(whole, got) {
+		t.Error("comments are not those of a file without the damaged record")
+	}
 	var told []error
 	got, _, err := write(t, path, annotate.Options{Words: words(), Window: 5, Tell: func(err error) { told = append(told, err) }})
 	stripped(t, want, got)

@@ -106,6 +106,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // frames handles all frames.
 func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 	r := f.Reader()
+	f.Recount() // comments name the frames of what is written
 	if c.opt.Live {
 		f.Before(func() bool { c.out.flush(); return !c.out.broken() })
 	}

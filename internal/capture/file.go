@@ -27,6 +27,9 @@ type File struct {
 	free   func()    // of the decompressor, may be nil
 	closer io.Closer // nil for standard input
 	prog   *progress
+	// recounted: see [File.Recount]. frames are those so far.
+	recounted bool
+	frames    uint64
 }
 
 // progress is shared by the files of a joined set.
@@ -173,8 +176,16 @@ func (f *File) Next(fr *Frame) error {
 		}
 		return wrap(f.name, err)
 	}
+	if f.recounted {
+		f.frames++
+		fr.Number = f.frames
+	}
 	return nil
 }
+
+// Recount has frames counted as in a copy of the file: those that are damaged, and left out, take no
+// number. Errors still name the place in the file.
+func (f *File) Recount() { f.recounted = true }
 
 // DataPos is the octet position in the file of the data of the frame that was read last. ok is
 // false if the file is compressed or no regular one: then it has no such place.

@@ -224,6 +224,9 @@ func (a *annotation) survey(x *annotate.Options) error {
 		return errNothing
 	}
 	defer src.Close() //nolint:errcheck // only read from
+	if f, ok := src.Source.(*capture.File); ok {
+		f.Recount() // as the copier does
+	}
 	s := &annotate.Survey{Words: x.Words, Notes: annotate.NewNotes(0)}
 	opt := a.opt
 	opt.OnError, opt.ReadAhead, opt.Saw = a.tell, a.o.ahead(), s.Saw

@@ -118,8 +118,8 @@ func TestCheck_VerdictLineLacks(t *testing.T) {
 	for args, want := range map[string]string{
 		whole:                          "iWARP connections of 1 capture; rules:",
 		whole + " not-there.pcap":      "of 1 capture; 1 could not be read; rules:",
-		whole + " " + cut:              "of 2 captures (1 not read to its end); rules:",
-		cut + " " + cut:                "of 2 captures (2 not read to their ends); rules:",
+		whole + " " + cut:              "of 2 captures (1 not read in full); rules:",
+		cut + " " + cut:                "of 2 captures (2 not read in full); rules:",
 		whole + " --max-connections 3": "ended early to bound memory; rules:",
 	} {
 		var out, errs bytes.Buffer

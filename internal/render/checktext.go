@@ -252,7 +252,7 @@ func (r *textReport) knownLine(c *Checked) {
 // were not followed to their end.
 func (r *textReport) lacking() (s string) {
 	if r.short > 0 {
-		s += fmt.Sprintf(" (%d not read to %s)", r.short, plural(uint64(r.short), "its end", "their ends"))
+		s += fmt.Sprintf(" (%d not read in full)", r.short)
 	}
 	if r.unread > 0 {
 		s += fmt.Sprintf("; %d could not be read", r.unread)

@@ -129,7 +129,7 @@ func (v *Verdict) headline() string {
 		what += " and " + diagnose.Counted(uint64(notes), "note", "notes")
 	}
 	if v.Cut {
-		what = "not read to its end; " + what
+		what = "not read in full; " + what
 	}
 	t := v.Totals
 	if v.Selected && v.Conns == 0 {

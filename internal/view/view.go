@@ -135,7 +135,7 @@ func (m *Model) state() string {
 	}
 	switch done, total := m.c.Progress(); {
 	case st.Done && st.Failed > 0:
-		return "not read to its end"
+		return "not read in full"
 	case st.Done && m.c.Live:
 		return "ended"
 	case st.Done:

@@ -378,7 +378,7 @@ func TestView_Cut(t *testing.T) {
 	m := view.NewModel(t.Context(), view.NewCapture(sourceOf(path)), false)
 	x := viewtest.Start(t, m, 120, 30)
 	x.Wait()
-	x.Wants("not read to its end", "MPA Request rev 2", "cut.pcap: ")
+	x.Wants("not read in full", "MPA Request rev 2", "cut.pcap: ")
 }
 
 // Without iWARP the diagnoses say what there is instead.
