@@ -243,3 +243,18 @@ func TestStore_OlderFile(t *testing.T) {
 		t.Error(list, err)
 	}
 }
+
+// TestOutputs_FullHelp: help, and words that are explained, say once that they cannot be written.
+func TestOutputs_FullHelp(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range []string{"--help", "check -h", "help check", "explain CRC"} {
+		var says bytes.Buffer
+		if code := Run(&IOStreams{In: strings.NewReader(""), Out: full, Err: &says}, strings.Fields(args)); code != exitInput || strings.Count(says.String(), "no space left") != 1 {
+			t.Errorf("%s: exit code %d, %s", args, code, says.String())
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -61,10 +62,14 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 	}
 	cmd.SetArgs(prepared(cmd, args))
 	cmd.SetIn(s.In)
-	cmd.SetOut(s.Out)
+	help := &helpOut{w: s.Out}
+	cmd.SetOut(help)
 	cmd.SetErr(s.Err)
 	ran, err := cmd.ExecuteContextC(ctx)
 	s.command = ran.CommandPath()
+	if err == nil {
+		err = brokenPipe(help.err)
+	}
 	if err != nil && !errors.Is(err, errReported) && !errors.Is(err, errFindings) {
 		s.warn(err)
 		var usage *usageError
@@ -73,6 +78,20 @@ func runContext(ctx context.Context, s *IOStreams, args []string) int {
 		}
 	}
 	return exitCode(err)
+}
+
+// helpOut remembers the first error of what it writes to: cobra does not tell those of help.
+type helpOut struct {
+	w   io.Writer
+	err error
+}
+
+func (f *helpOut) Write(b []byte) (int, error) {
+	n, err := f.w.Write(b)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
 }
 
 func newRoot(s *IOStreams) *cobra.Command {

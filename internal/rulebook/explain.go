@@ -1,7 +1,6 @@
 package rulebook
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -88,17 +87,17 @@ func (f Found) Tell(w io.Writer, width int) error {
 	if f.Term != nil {
 		err = f.Term.tell(w, width)
 	}
-	if f.Kind != nil {
+	if err == nil && f.Kind != nil {
 		if f.Term != nil {
 			fmt.Fprintln(w)
 		}
-		err = errors.Join(err, f.Kind.tell(w, width))
+		err = f.Kind.tell(w, width)
 	}
-	if f.Fault != nil {
-		err = errors.Join(err, f.Fault.tell(w, width))
+	if err == nil && f.Fault != nil {
+		err = f.Fault.tell(w, width)
 	}
-	if f.Gate != nil {
-		err = errors.Join(err, f.Gate.tell(w, width))
+	if err == nil && f.Gate != nil {
+		err = f.Gate.tell(w, width)
 	}
 	return err
 }
