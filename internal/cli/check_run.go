@@ -108,7 +108,7 @@ func (o *checkRun) one(j *checkJob, sole bool) *checkedCapture {
 	o.decided.mark(c.names, &c.Checked)
 	if o.any() {
 		c.Findings, c.Connections = selectedFindings(c.sel, c.Findings), selected(c.sel, c.Connections)
-		c.Selected, c.Keep = true, keeps(c.sel)
+		c.Selected, c.Parts, c.Keep = true, c.sel.Parts(), keeps(c.sel)
 	}
 	if o.tree {
 		o.exhibit(j.options(o.opts), j.unit, c)

@@ -36,3 +36,16 @@ func TestSelect_Empty(t *testing.T) {
 		}
 	}
 }
+
+// TestSelect_Verdicts: verdicts are on whole connections, which is said where findings are not.
+func TestSelect_Verdicts(t *testing.T) {
+	const path = "../../testdata/pcaps/rping-rev2-crc.pcap"
+	for args, want := range map[string]string{
+		"--frames 1-5": "; rules on whole connections: ", "--before +0.1": "; rules on whole connections: ", "-Y frame.number==4": "; rules on whole connections: ",
+		"--conn 0": "; rules: ", "": "; rules: ",
+	} {
+		if out := results(t, append(strings.Fields("check "+args), path)...); !strings.Contains(out, want) {
+			t.Errorf("%s: no %q in %s", args, want, out)
+		}
+	}
+}

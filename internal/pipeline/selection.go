@@ -75,6 +75,9 @@ func (s *Selection) Timed() bool { return s.After != nil || s.Before != nil }
 // ByFrame reports whether frames are selected, by number or by time.
 func (s *Selection) ByFrame() bool { return s.Frames != nil || s.Timed() }
 
+// Parts reports whether parts of connections are selected.
+func (s *Selection) Parts() bool { return s.ByFrame() || s.matches != nil }
+
 // ByConn reports whether connections are selected.
 func (s *Selection) ByConn() bool { return s.Conns != nil || s.only != nil }
 

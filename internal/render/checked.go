@@ -32,6 +32,8 @@ type Checked struct {
 	Exhibits map[*conformance.Finding][]byte
 	// Selected says that Findings, Connections and verdicts are not all of the capture.
 	Selected bool
+	// Parts says that findings are those of parts of connections. Verdicts are always on whole ones.
+	Parts bool
 	// Places are the octets of the frames of findings in the file, of those that are known.
 	Places map[uint64]Place
 	// Live says that it was captured on an interface while it was checked.

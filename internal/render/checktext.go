@@ -38,6 +38,8 @@ type textReport struct {
 	conns uint64
 	// evicted counts connections that were ended early to bound memory.
 	evicted uint64
+	// parts says that findings are those of parts of connections.
+	parts bool
 	// folded says that findings were not listed.
 	folded bool
 	// known, suppressed by config: those that were decided about.
@@ -67,6 +69,7 @@ func (r *textReport) Capture(c *Checked) error {
 		r.short++
 	}
 	r.evicted += c.Totals.Evicted
+	r.parts = r.parts || c.Parts
 	if c.Selected {
 		r.conns += c.Connections.Count()
 	} else {
@@ -286,13 +289,17 @@ func (r *textReport) Close() error {
 	if r.suppressed > 0 {
 		decided += fmt.Sprintf("; %d suppressed by %s", r.suppressed, visible.Text(r.config))
 	}
+	of := ""
+	if r.parts {
+		of = " on whole connections"
+	}
 	if r.folded {
 		r.line(0, "--all lists each finding.")
 	}
-	r.hanging(0, 4, fmt.Sprintf("%s, %s, %s in %s of %s%s; rules: %d passed, %d failed, %d not judged%s, %d do not apply",
+	r.hanging(0, 4, fmt.Sprintf("%s, %s, %s in %s of %s%s; rules%s: %d passed, %d failed, %d not judged%s, %d do not apply",
 		count(r.count[conformance.Error], "error", "errors"), count(r.count[conformance.Warning], "warning", "warnings"),
 		count(r.count[conformance.Note], "note", "notes"), diagnose.Counted(r.conns, "iWARP connection", "iWARP connections"),
-		count(r.files, "capture", "captures"), decided,
+		count(r.files, "capture", "captures"), decided, of,
 		r.total.Count(conformance.Pass), r.total.Count(conformance.Fail), r.total.Count(conformance.NotJudged), lacks, r.rules-r.total.Rules()))
 	return r.err
 }
