@@ -275,6 +275,9 @@ func TestOpen_Refuses(t *testing.T) {
 	for _, c := range []struct{ name, in, code, text string }{
 		{"empty.pcap", "", pcapng.CodeEmpty, "empty file"},
 		{"notes.pcap", "this is a text file\n", pcapng.CodeFormat, "not a pcap or pcapng file"},
+		{"a.xz", "\xfd7zXZ\x00\x00\x04", pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with xz: unpack it first"},
+		{"a.bz2", "BZh91AY", pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with bzip2: unpack it first"},
+		{"twice.gz", string(compress(t, compressors[1].via, compress(t, compressors[1].via, []byte("hello, world")))), pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with gzip: unpack it first"},
 		{"short.txt", "no", pcapng.CodeFormat, "not a pcap or pcapng file"},
 		{"cut.pcap", "\xd4\xc3\xb2\xa1\x02", pcapng.CodeTruncated, "file ends 5 octets into the file header: unexpected EOF"},
 		{"empty.gz", string(compress(t, compressors[1].via, nil)), pcapng.CodeEmpty, "empty file"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -202,6 +203,9 @@ func (o *checkOptions) report(format string, w io.Writer, look appearance, level
 	return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
 }
 
+// standardOutput are the names of standard output.
+var standardOutput = []string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
 // reports opens all that are to be written, and does not touch the inputs. With an error it
 // returns those that were opened before.
 func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, err error) {
@@ -219,7 +223,7 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 		if !ok || name == "" {
 			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
 		}
-		if name == "-" {
+		if slices.Contains(standardOutput, filepath.Clean(name)) {
 			return nil, usagef("--output %s: standard output has the report of --format: name a file, or use --format %s", v, format)
 		}
 		if _, err := o.report(format, io.Discard, appearance{}, level); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,8 +151,8 @@ func (d *decisions) known() string {
 // outputsApart refuses outputs that would destroy a file that is read, or each other.
 func (o *checkOptions) outputsApart() error {
 	var outputs []outputFile
-	if o.writeBaseline == "-" {
-		return usagef("--write-baseline -: standard output has the report of --format: name a file")
+	if o.writeBaseline != "" && slices.Contains(standardOutput, filepath.Clean(o.writeBaseline)) {
+		return usagef("--write-baseline %s: standard output has the report of --format: name a file", o.writeBaseline)
 	}
 	if o.writeBaseline != "" {
 		outputs = append(outputs, outputFile{"--write-baseline " + o.writeBaseline, o.writeBaseline, o.baseline})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strings"
 )
 
 // Record is one packet of a capture file.
@@ -131,7 +132,7 @@ func newReader(src io.Reader, size int) (*Reader, error) {
 		err = r.openNg()
 	} else {
 		if !isPcapMagic(magic) && !isPcapMagic(bits.ReverseBytes32(magic)) {
-			return nil, &Error{Code: CodeFormat, Err: ErrFormat}
+			return nil, &Error{Code: CodeFormat, Err: notCapture(r.in.buf[r.in.r : r.in.r+4])}
 		}
 		err = r.openPcap()
 	}
@@ -139,6 +140,19 @@ func newReader(src io.Reader, size int) (*Reader, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// notCapture says what a file is that is no capture: others have their formats packed.
+func notCapture(head []byte) error {
+	for _, p := range []struct{ magic, name string }{
+		{"\xfd7zX", "xz"}, {"BZh", "bzip2"}, {"\x1f\x8b", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"\x04\x22\x4d\x18", "lz4"},
+		{"PK\x03\x04", "zip"}, {"7z\xbc\xaf", "7z"},
+	} {
+		if strings.HasPrefix(string(head), p.magic) {
+			return fmt.Errorf("%w, but one that is compressed with %s: unpack it first", ErrFormat, p.name)
+		}
+	}
+	return ErrFormat
 }
 
 func isPcapMagic(m uint32) bool {
