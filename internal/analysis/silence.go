@@ -23,6 +23,7 @@ type silence struct {
 	unheard uint64 // packets of the other side by then
 	first   int64  // when the first of the probes was sent, and the last
 	last    int64
+	unseen  bool // the last one acknowledges octets of the other side that were not captured, and so may be its answers
 	idle    trace.Silence
 	frames  [2]uint64  // packets of the sides when idle began
 	ends    [2][]int64 // where probes of closed windows end, by the side that sends them
@@ -51,6 +52,8 @@ func (c *Conn) probe(side int, s *reassembly.Segment) {
 	}
 	k.probes.Probes++
 	k.last = s.Time
+	h := c.tcp.Direction(1 - side)
+	k.unseen = h.Started() && h.Offset(s.Ack) > max(h.High(), h.FIN()+1)
 	k.probes.Last, k.probes.Window = s.Frame, c.work.shut[1-side]
 }
 
@@ -60,7 +63,7 @@ const probesApart = int64(time.Second)
 // unheard notes probes that nothing has answered, when the connection is over.
 func (c *Conn) unheard() {
 	k, t := c.work.silence, c.Trace
-	if k == nil || t.Ending != trace.Open || k.probes.Window || k.unheard == 0 || t.Flow[c.Dir(1-k.prober)].Frames != k.unheard {
+	if k == nil || t.Ending != trace.Open || k.probes.Window || k.unseen || k.unheard == 0 || t.Flow[c.Dir(1-k.prober)].Frames != k.unheard {
 		return
 	}
 	if lasted := max(c.env.End, t.LastTime) - k.first; k.last-k.first >= probesApart && lasted >= lateAnswer {
@@ -75,7 +78,7 @@ func (c *Conn) before(side int) *trace.Silence {
 		return nil
 	}
 	var x trace.Silence
-	if p := &k.probes; p.Probes > 0 {
+	if p := &k.probes; p.Probes > 0 && !k.unseen {
 		reset := uint64(0)
 		if side != k.prober {
 			reset = 1 // it is the first that is heard

@@ -47,7 +47,8 @@ func unheard(a *about) {
 		a.add(Diagnosis{
 			Kind: Unheard, Severity: conformance.Warning, Dir: d, HasDir: true, Frames: []uint64{p.First, p.Last}, Title: "keep-alives without an answer",
 			Text: fmt.Sprintf("The %s sent %s keep-alive probes from frame %d to frame %d, and nothing of the %s was captured until %s, %s after the first. "+
-				"Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent.",
+				"Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent, "+
+				"or its answers were not captured.",
 				me, Number(p.Count), p.First, p.Last, peer, a.lastLook(), duration(p.For), peer),
 			Advice: gone(peer),
 		})

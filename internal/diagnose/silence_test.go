@@ -17,6 +17,14 @@ func TestSilence(t *testing.T) {
 		c.Ack(side)
 		c.Packets[len(c.Packets)-1].Off--
 	}
+	// The server sends what is not captured, and the client acknowledges it with its probes.
+	probesOfUnseen := func(c *tracetest.TCP) {
+		for i := range int64(3) {
+			c.Wait(75e9)
+			probe(c, client)
+			c.Packets[len(c.Packets)-1].Ack += 60 * (i + 1)
+		}
+	}
 	message := func(c *tracetest.TCP, side int) {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})
 		d.Next(side, 0)
@@ -76,6 +84,13 @@ func TestSilence(t *testing.T) {
 				c.Wait(75e9)
 			}
 			c.Ack(server)
+		}},
+		{"probes to the end that acknowledge octets that were not captured", func(c *tracetest.TCP) {
+			probesOfUnseen(c)
+		}},
+		{"probes before a reset that acknowledge octets that were not captured", func(c *tracetest.TCP) {
+			probesOfUnseen(c)
+			c.RST(client)
 		}},
 		{"a probe at the end, and copies of it", func(c *tracetest.TCP) {
 			for range 3 {
