@@ -45,7 +45,9 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	a.rightCause(&d, dir, t, caused)
 	a.crcOf(&d, dir, t)
 	if !a.unfounded(&d, dir, t, own, caused) {
-		a.uncaused(&d, dir, t)
+		if len(caused) == 0 {
+			a.uncaused(&d, dir, t)
+		}
 		a.outsideStartup(&d, dir, t)
 	}
 	for _, f := range caused {

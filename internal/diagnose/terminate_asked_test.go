@@ -81,3 +81,22 @@ func TestTerminate_Markers(t *testing.T) {
 		t.Errorf("missing: %v", want)
 	}
 }
+
+// TestTerminate_InPlaceOfIndication: a Send is always expected, but not in place of the indication that the Reply asks for.
+func TestTerminate_InPlaceOfIndication(t *testing.T) {
+	s, err := scenario.Parse("t.yaml", []byte("summary: a test\nboth: {mpa: {rtr: [write]}}\ntimeline: [connect, send 100, {terminate: 0/2/06, from: server}, close]\n"+
+		"faults: [{by: client, ignores: [rtr]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range diagnosed(t, written(t, s, false)) {
+		if d.Kind != diagnose.Terminated {
+			continue
+		}
+		if said := d.Sentences(); d.Dir != trace.I2R || strings.Contains(said, "can cause that error") || !strings.Contains(said, "That breaks MPA2-RTR-FIRST-01") {
+			t.Errorf("it says of the %s: %q", d.Dir.Sender(), said)
+		}
+		return
+	}
+	t.Error("no Terminate")
+}
