@@ -181,6 +181,10 @@ faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 94}}, {by: server, ignores: [e
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
+		{"CRC off, an FPDU with neither pad nor CRC field, or a length that is too large", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 25, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, pad: {hex: ""}, crc: none}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
 		{"CRC off, markers, one FPDU without a CRC field", `
 client: {mpa: {crc: false}}
 server: {mpa: {markers: true, crc: false}}

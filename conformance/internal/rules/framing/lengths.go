@@ -51,11 +51,11 @@ var lengthRules = []rules.Rule{
 			},
 		},
 		Loose: &rules.On[*model.Loose]{
-			// Four octets may be the CRC field that is missing.
+			// The CRC field may be missing, and the pad.
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
 				by, _ := s.Overlaps()
 				_, swapped := s.Swapped()
-				return rules.InScopeIf((by > model.CrcSize || swapped) && lengthsOnly(c, s.Direction)).Given(catalogue.Sync | catalogue.Full)
+				return rules.InScopeIf((by > mpa.PadLen(int(s.LastLength))+model.CrcSize || swapped) && lengthsOnly(c, s.Direction)).Given(catalogue.Sync | catalogue.Full)
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				by, most := s.Overlaps()
