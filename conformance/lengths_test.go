@@ -56,6 +56,14 @@ faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x402a}, crc: stale}, {by: ser
 		{"an FPDU in the payload of one that a FIN cuts off", `
 timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 57c9c4b2 00000000 00000000 00000000"}}, close]
 faults: [{at: send2, stop: 48}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"CRC off, FPDUs in the payload of one that a FIN cuts off", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000"}}, close]
+faults: [{at: send2, stop: 120}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"CRC off, FPDUs in the payload of one that a reset cuts off", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000 000ec140 5e6f7081 00000000 00001000 00000000"}}, reset]
+faults: [{at: send2, stop: 120}]`, nil},
 		{"an FPDU in the payload of one that a reset cuts off", `
 timeline: [connect, send 24, {send: {hex: "000ec140 5e6f7081 00000000 00001000 57c9c4b2 00000000 00000000 00000000"}}, reset]
 faults: [{at: send2, stop: 48}]`, nil},

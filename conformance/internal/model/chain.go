@@ -56,9 +56,9 @@ func (k *chain) Outer() *Place {
 	return &k.outer
 }
 
-// found records an FPDU that was found by its CRC in the one before it.
+// found records an FPDU that was found in the one before it: by its CRC, or as one of several, where it may be in the payload of that.
 func (k *chain) found(e *FPDU) {
-	if e.FPDU.Sync != mpa.ByCRC || e.CRC.Unsent == 0 || e.CRC.BehindGap || e.PDU.From >= e.Latest.End || k.Outer() != nil {
+	if e.FPDU.Sync != mpa.ByCRC && (e.FPDU.Sync != mpa.ByChain || e.BeginsSegment()) || e.CRC.Unsent == 0 || e.CRC.BehindGap || e.PDU.From >= e.Latest.End || k.Outer() != nil {
 		return
 	}
 	k.suspects().outer = e.LastFPDU()

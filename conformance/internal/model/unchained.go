@@ -17,11 +17,17 @@ func (e *FPDU) Unchained(c *Conn) (at Place, ok bool) {
 	if marked && len(behind) > 0 && behind[0].From != h.Latest.End {
 		return at, false // its sender may not count the octets before, when it places markers
 	}
+	if e.PDU.From < h.Latest.End && !e.BeginsSegment() {
+		return at, false // perhaps it is in the payload of that one, the end of which did not come
+	}
 	if s := e.before(); e.PDU.From >= h.Latest.End && (s == nil || Keyed(s.Octets) || !s.leadsOn(marked)) {
 		return at, false
 	}
 	return h.LastFPDU(), true
 }
+
+// BeginsSegment reports whether an FPDU begins with a TCP segment.
+func (e *FPDU) BeginsSegment() bool { return len(e.PDU.Bounds) > 0 && e.PDU.Bounds[0] == 0 }
 
 // LastFPDU is the place of the last FPDU of a direction that makes sense, in the frame in which its length left.
 func (h *Direction) LastFPDU() Place {

@@ -59,7 +59,7 @@ var fpduRules = []rules.Rule{
 					return rules.Lacking(catalogue.Sync)
 				case h.CRC.Unsent > 0 && !h.CRC.BehindGap:
 					return rules.InScope.Given(catalogue.Contig) // only what the FIN cuts off is missing
-				case c.Remnant(h) != nil:
+				case c.Remnant(h) != nil, h.Chain.Outer() != nil && c.Streamed(h):
 					return rules.InScope.Given(catalogue.Contig | catalogue.Sync) // the same
 				}
 				return rules.InScope

@@ -190,7 +190,7 @@ var lengthRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				noise := h.Noise && c.Streamed(h) && !c.Astray(h)
-				reaches := h.Chain.Outer() != nil && c.FramedToEnd(h) && !c.FramingLost(h)
+				reaches := h.Chain.Outer() != nil && !h.Unsure && c.FramedToEnd(h) && !c.FramingLost(h)
 				return rules.InScopeIf(noise || reaches).Given(catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
