@@ -130,7 +130,7 @@ func (j judging) Transaction(t *trace.Transaction) { j.next.Transaction(t) }
 func (j judging) Frame(*pipeline.Frame)            {}
 
 // write writes all tables of a capture.
-func write(t *testing.T, dir, point string, shard Shard, file string) *run {
+func write(t testing.TB, dir, point string, shard Shard, file string) *run {
 	t.Helper()
 	w, err := Create(dir, point, shard, Inputs([]string{file}), Tables...)
 	if err != nil {
@@ -333,7 +333,7 @@ func TestRows_Forged(t *testing.T) {
 	write(t, dir, "tap1", Shard{}, broken)
 	results, _ := Results([]string{dir})
 	p := &results[0].Parts[0]
-	step := 67
+	step := 211
 	if tracetest.Campaign() {
 		step = 1
 	}
@@ -367,6 +367,44 @@ func TestRows_Forged(t *testing.T) {
 	if refused == 0 {
 		t.Error("no damage was seen")
 	}
+}
+
+// FuzzRows: whatever a forged table says, reading it ends, with as many rows as its manifest says or
+// with an error, and takes no more memory than it may.
+func FuzzRows(f *testing.F) {
+	dir := f.TempDir()
+	write(f, dir, "tap1", Shard{}, broken)
+	results, _ := Results([]string{dir})
+	p := &results[0].Parts[0]
+	as := p.file(Findings)
+	path := p.path(dir, as)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(b)
+		as.SHA256, as.Size = hex.EncodeToString(sum[:]), int64(len(b))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := int64(0)
+		for _, err := range Rows[Finding](p, Findings) {
+			if n++; err != nil {
+				n = as.Rows
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if n != as.Rows {
+			t.Errorf("%d rows", n)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 2*mostRoom {
+			t.Errorf("%d octets were taken", n)
+		}
+	})
 }
 
 // all reads a table, and returns the error of it.

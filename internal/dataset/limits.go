@@ -248,7 +248,7 @@ func runs(b []byte, width int, most int64) error {
 			return beyond("a run of values")
 		}
 		b = b[n:]
-		count, octets := int64(u>>1), (width+7)/8 //nolint:gosec // checked
+		count, octets := int64(u>>1), (width+7)/8
 		if u&1 != 0 {
 			octets = int(count) * width
 			count *= 8

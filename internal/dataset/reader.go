@@ -80,15 +80,11 @@ func Results(dirs []string) (all []Result, errs []error) {
 // Stored are all files of datasets: the manifests, and the files of the tables, whether a manifest
 // names them or not.
 func Stored(dirs []string) (names []string) {
-	folders := []string{manifests}
-	for _, t := range Tables {
-		folders = append(folders, string(t))
-	}
 	for _, dir := range dirs {
-		for _, folder := range folders {
-			points, _ := os.ReadDir(filepath.Join(dir, folder)) // what cannot be read is told when it is
+		for _, folder := range append([]Table{manifests}, Tables...) {
+			points, _ := os.ReadDir(filepath.Join(dir, string(folder))) // what cannot be read is told when it is
 			for _, p := range points {
-				point := filepath.Join(dir, folder, p.Name())
+				point := filepath.Join(dir, string(folder), p.Name())
 				files, _ := os.ReadDir(point)
 				for _, f := range files {
 					names = append(names, filepath.Join(point, f.Name()))
