@@ -87,6 +87,11 @@ type UpperOperation struct {
 	Ended, Failed bool
 	// Latency is the time from the request to this PDU in nanoseconds, -1 if it is not known.
 	Latency int64
+	// Answered is set where this PDU is the request, and its answer became known before it: octets in front
+	// of the request were missing for a while, or are. It is the frame of the answer, of which Failed and Latency tell:
+	// the frame with which that ended, or if its end is not known by now, with which it began, without a Latency. If
+	// the end comes later, a PDU tells of it with Ended.
+	Answered uint64
 }
 
 // All are the operations that the PDU belongs to.

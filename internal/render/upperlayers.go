@@ -12,9 +12,10 @@ type upperSum struct {
 	name  string
 	conns uint64
 	// by are the connections by their evidence.
-	by         [3]uint64
-	waiting    uint64 // operations without an answer
-	operations []*trace.UpperTally
+	by [3]uint64
+	// waiting are operations without an answer, missed those of connections of which packets are missing.
+	waiting, missed uint64
+	operations      []*trace.UpperTally
 }
 
 // upperSums adds up the upper layers of connections, in the order in which they come first.
@@ -42,7 +43,11 @@ func (a *upperSums) add(c *trace.Connection) {
 	}
 	s.conns++
 	s.by[u.By]++
-	s.waiting += u.Outstanding + u.Unanswered
+	if waiting := u.Outstanding + u.Unanswered; lacks(c) {
+		s.missed += waiting
+	} else {
+		s.waiting += waiting
+	}
 	for i := range u.Operations {
 		o := &u.Operations[i]
 		key := [2]string{u.Protocol, o.Name}
@@ -56,6 +61,16 @@ func (a *upperSums) add(c *trace.Connection) {
 		t.Errors += o.Errors
 		merged(&t.Latency, &o.Latency)
 	}
+}
+
+// lacks reports whether packets of a connection are missing from the capture.
+func lacks(c *trace.Connection) bool {
+	for d := range c.Flow {
+		if f := &c.Flow[d]; f.Rare().Gaps > 0 || f.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // upperLayers writes what the connections carry, if anything is known of it. It sums up
@@ -79,8 +94,13 @@ func (s *Summary) upperLayers(w io.Writer, _ []*trace.Connection) error {
 			}
 			rows = append(rows, append([]string{what, conns, o.Name, diagnose.Number(o.Count), s.count(o.Errors, true)}, took...))
 		}
-		if u.waiting > 0 {
-			rows = append(rows, []string{what, conns, "(not answered)", diagnose.Number(u.waiting), "-", "-", "-", "-", "-", "-"})
+		for _, x := range []struct {
+			name string
+			n    uint64
+		}{{"(not answered)", u.waiting}, {"(no answer captured)", u.missed}} {
+			if x.n > 0 {
+				rows = append(rows, []string{what, conns, x.name, diagnose.Number(x.n), "-", "-", "-", "-", "-", "-"})
+			}
 		}
 	}
 	return (&grid{title: "Upper layers", rows: rows, cols: []column{

@@ -84,3 +84,20 @@ func count(t *testing.T, path string, n *uint64) {
 		*n++
 	}
 }
+
+// TestSRT_Lost: whichever packet is missing from the capture, no Send or Read took longer, or shorter, than any did.
+func TestSRT_Lost(t *testing.T) {
+	path := filepath.Join("../../testdata/pcaps", "rping-rev2-crc.pcap")
+	whole := lacking(t, path, 0, "rdma,srt").taps[0].(*rdmaTimes)
+	frames := uint64(0)
+	count(t, path, &frames)
+	for frame := uint64(1); frame <= frames; frame++ {
+		r := lacking(t, path, frame, "rdma,srt").taps[0].(*rdmaTimes)
+		for _, op := range []int{opRead, opSends} {
+			got, all := &r.all[op], &whole.all[op]
+			if got.Count+2 < all.Count || got.Count > all.Count || got.Min < all.Min || got.Max > all.Max {
+				t.Errorf("without frame %d: %d %s of %d ns to %d ns; whole: %d of %d ns to %d ns", frame, got.Count, r.ops[op], got.Min, got.Max, all.Count, all.Min, all.Max)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -211,10 +212,29 @@ type turns struct {
 	dir   trace.Dir
 	times []int64
 	next  int // of times
+	// msn is that of the next message in each direction, if begun, and lacks what was missing up to the latest.
+	msn   [2]uint32
+	begun [2]bool
+	lacks [2]uint64
+	// held are Sends until nothing is missing: those behind what is missing become known late.
+	held []send
 }
 
-// maxTurns bounds the Sends of a connection that are remembered.
-const maxTurns = 64
+// send is a Send.
+type send struct {
+	time       int64
+	frame, end uint64
+	dir        trace.Dir
+	// missing is how many of its direction are missing in front of it. bare: it is none itself, but immediate data.
+	missing int32
+	bare    bool
+}
+
+// maxTurns bounds the Sends of a connection that are remembered, maxHeld those that are held.
+const (
+	maxTurns = 64
+	maxHeld  = 1024
+)
 
 func (t *rdmaTimes) event(e *event) {
 	switch {
@@ -229,7 +249,7 @@ func (t *rdmaTimes) event(e *event) {
 		case trace.TransactionStartup:
 		}
 		t.add(e.conn.Number, op, e.last, e.frame)
-	case e.is == aPDU && e.done && isSend(e.op):
+	case e.is == aPDU && e.done && e.hasOp && (isSend(e.op) || e.sends):
 		t.sent(e)
 	}
 }
@@ -237,23 +257,81 @@ func (t *rdmaTimes) event(e *event) {
 // isSend reports whether an opcode is one of the four Sends.
 func isSend(op rdmap.Opcode) bool { return op >= rdmap.OpSend && op <= rdmap.OpSendSEInv }
 
-// sent pairs a Send with the oldest one of the other direction that waits.
+// sent takes in a message of the queue of Sends, when it became known.
 func (t *rdmaTimes) sent(e *event) {
 	w := t.sends.of(e.conn.Number)
 	if w == nil {
 		return
 	}
+	s := send{time: e.waits.Time, frame: e.waits.Frame, end: e.frame, dir: e.dir, missing: w.counts(e), bare: !isSend(e.op)}
+	if len(w.held) == 0 && !e.waits.Waiting {
+		t.pair(e.conn.Number, w, &s)
+		return
+	}
+	full := len(w.held) >= maxHeld
+	if len(w.held) == cap(w.held) && !full {
+		full = !t.sends.room.take((len(w.held) + 8) * int(unsafe.Sizeof(s)))
+	}
+	w.held = append(w.held, s)
+	if full || !e.waits.Waiting {
+		t.settle(e.conn.Number, w)
+	}
+}
+
+// counts takes in the number of a message, and returns how many of its direction are missing in front of it.
+func (w *turns) counts(e *event) (missing int32) {
+	d := e.dir
+	if !w.begun[d] {
+		w.msn[d] = 1
+	}
+	if n := int32(e.msn - w.msn[d]); n > 0 && e.waits.Lacks(d) != w.lacks[d] { //nolint:gosec // serial numbers
+		missing = n
+	}
+	w.msn[d], w.begun[d], w.lacks[d] = e.msn+1, true, e.waits.Lacks(d)
+	return missing
+}
+
+// settle pairs the Sends that were held, in the order in which they were captured.
+func (t *rdmaTimes) settle(conn uint64, w *turns) {
+	slices.SortStableFunc(w.held, func(a, b send) int {
+		if a.time != 0 && b.time != 0 && a.time != b.time {
+			return cmp.Compare(a.time, b.time)
+		}
+		return cmp.Compare(a.frame, b.frame)
+	})
+	for i := range w.held {
+		t.pair(conn, w, &w.held[i])
+	}
+	w.held = w.held[:0]
+}
+
+// pair pairs a Send with the oldest one of the other direction that waits. Those that are missing in front of it have
+// their turn, and no time.
+func (t *rdmaTimes) pair(conn uint64, w *turns, s *send) {
+	if s.missing > maxTurns {
+		w.times, w.next = w.times[:0], 0
+	} else {
+		for range s.missing {
+			t.turn(conn, w, &send{dir: s.dir})
+		}
+	}
+	if !s.bare {
+		t.turn(conn, w, s)
+	}
+}
+
+func (t *rdmaTimes) turn(conn uint64, w *turns, s *send) {
 	waiting := len(w.times) - w.next
-	if waiting > 0 && w.dir != e.dir {
-		if asked := w.times[w.next]; asked != 0 && e.time != 0 {
-			t.add(e.conn.Number, opSends, e.time-asked, e.frame)
+	if waiting > 0 && w.dir != s.dir {
+		if asked := w.times[w.next]; asked != 0 && s.time != 0 {
+			t.add(conn, opSends, s.time-asked, s.end)
 		}
 		if w.next++; w.next == len(w.times) {
 			w.times, w.next = w.times[:0], 0
 		}
 		return
 	}
-	w.dir = e.dir
+	w.dir = s.dir
 	if len(w.times) == cap(w.times) && w.next > 0 {
 		w.times, w.next = w.times[:copy(w.times, w.times[w.next:])], 0
 	}
@@ -261,12 +339,17 @@ func (t *rdmaTimes) sent(e *event) {
 		t.unpaired++
 		return
 	}
-	w.times = append(w.times, e.time)
+	w.times = append(w.times, s.time)
 }
 
 func (t *rdmaTimes) keepsIn(room *room) { t.conns.room, t.sends.room = room, room }
 
-func (t *rdmaTimes) conn(c *trace.Connection) { t.over(c) }
+func (t *rdmaTimes) conn(c *trace.Connection) {
+	if w := t.sends.has(c.Number); w != nil {
+		t.settle(c.Number, w)
+	}
+	t.over(c)
+}
 
 func (t *rdmaTimes) report() *Report {
 	r := t.responses.report()

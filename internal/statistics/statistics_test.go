@@ -15,6 +15,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/waits"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -296,7 +297,7 @@ func TestSRT_Sends(t *testing.T) {
 		dir trace.Dir
 		at  int64
 	}{{0, 10}, {0, 20}, {1, 100}, {1, 130}, {1, 200}, {0, 500}, {0, 900}} {
-		tp.event(&event{is: aPDU, conn: c, dir: s.dir, time: s.at, frame: uint64(i) + 1, hasOp: true, op: rdmap.OpSend, done: true})
+		tp.event(&event{is: aPDU, conn: c, dir: s.dir, waits: waits.Event{Time: s.at}, frame: uint64(i) + 1, hasOp: true, op: rdmap.OpSend, done: true})
 	}
 	// 10 to 100, 20 to 130, 200 to 500 in frame 6; the last one waits.
 	want := []string{"Send to Send 3 90 166 111 300 300 300 500 6"}
@@ -304,7 +305,7 @@ func TestSRT_Sends(t *testing.T) {
 		t.Error(d)
 	}
 	for range maxTurns + 5 {
-		tp.event(&event{is: aPDU, conn: c, time: 1000, hasOp: true, op: rdmap.OpSendSE, done: true})
+		tp.event(&event{is: aPDU, conn: c, waits: waits.Event{Time: 1000}, hasOp: true, op: rdmap.OpSendSE, done: true})
 	}
 	if tp.unpaired != 6 { // one waited
 		t.Errorf("%d without a pair", tp.unpaired)

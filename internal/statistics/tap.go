@@ -61,6 +61,9 @@ type event struct {
 	hasOp   bool
 	op      rdmap.Opcode
 	payload int64
+	// msn is that of a message of the queue of Sends, if sends.
+	msn   uint32
+	sends bool
 	// length is on the wire. header is the length of the DDP header.
 	length int64
 	header int
@@ -80,8 +83,8 @@ type event struct {
 	waits waits.Event
 
 	// protocol is the upper layer of a PDU that has to do with operations, "" if there is none.
-	// answered is the operation whose answer ends with it, if any, more are further ones, and
-	// failed is how many answers that begin with it tell of an error.
+	// answered is the operation whose answer ends with it, or was known before it, if any, more are
+	// further ones, and failed is how many answers that begin with it tell of an error.
 	protocol string
 	answered answered
 	more     []answered
@@ -93,11 +96,12 @@ type event struct {
 	bytes       uint64
 }
 
-// answered is an operation of an upper layer, "" for none, and how long it took in
-// nanoseconds.
+// answered is an operation of an upper layer, "" for none, how long it took in nanoseconds, and
+// the frame of the answer.
 type answered struct {
 	name    string
 	latency int64
+	frame   uint64
 }
 
 // set makes e the event of a PDU.
@@ -109,6 +113,7 @@ func (e *event) set(p *trace.PDU) {
 	if s := p.Segment; s != nil {
 		e.hasOp, e.op, e.header = true, p.Control.Opcode, s.HeaderLen
 		_, n, _ := p.ULPDU()
+		e.msn, e.sends = s.MSN, !s.Tagged && s.QN == 0
 		e.payload = max(int64(n-s.HeaderLen), 0)
 	}
 	if m := p.Message; m != nil {
@@ -136,15 +141,22 @@ func (e *event) set(p *trace.PDU) {
 	e.waits.PDU(p)
 }
 
-// upper notes which operations of the upper layer a PDU answers.
+// upper notes which operations of the upper layer a PDU answers, and which of those that it asks
+// for were answered before it was known.
 func (e *event) upper(u *trace.Upper) {
 	e.protocol, e.failed = u.Protocol, u.Errors
-	if o := &u.Operation; u.HasOperation && o.Ended {
-		e.answered = answered{o.Name, o.Latency}
-	}
-	for i := range u.More {
-		if o := &u.More[i]; o.Ended {
-			e.more = append(e.more, answered{o.Name, o.Latency})
+	for o := range u.All() {
+		a := answered{o.Name, o.Latency, o.Answered}
+		switch {
+		case o.Ended:
+			a.frame = e.frame
+		case o.Answered == 0:
+			continue
+		}
+		if e.answered.name == "" {
+			e.answered = a
+		} else {
+			e.more = append(e.more, a)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (t *upperTimes) event(e *event) {
 	}
 }
 
-// ended counts an operation whose answer has ended.
+// ended counts an operation that was answered.
 func (t *upperTimes) ended(e *event, o *answered) {
 	key := [2]string{e.protocol, o.name}
 	op, ok := t.names[key]
@@ -51,7 +51,7 @@ func (t *upperTimes) ended(e *event, o *answered) {
 		t.names[key] = op
 	}
 	if o.latency >= 0 {
-		t.add(e.conn.Number, op, o.latency, e.frame)
+		t.add(e.conn.Number, op, o.latency, o.frame)
 	}
 }
 

@@ -29,3 +29,28 @@ func TestUpperTimes(t *testing.T) {
 		t.Errorf("%d failed, %v", x.failed, got)
 	}
 }
+
+// TestUpperTimes_Early: operations whose answers were known before them count with the frame of the answer, and errors
+// count once.
+func TestUpperTimes_Early(t *testing.T) {
+	x := &upperTimes{responses: newResponses("ulp,srt", "", "")}
+	for i, u := range []*trace.Upper{
+		{Protocol: "SMB Direct", Answers: 1, Errors: 1},
+		{
+			Protocol: "SMB Direct", HasOperation: true, Operation: trace.UpperOperation{Name: "CREATE", Latency: 5, Answered: 7, Failed: true},
+			More: []trace.UpperOperation{{Name: "WRITE"}, {Name: "READ", Latency: 6, Answered: 8}},
+		},
+	} {
+		var e event
+		e.set(&trace.PDU{Conn: &trace.Connection{}, Upper: u, Frame: uint64(i) + 20}) //nolint:gosec // not negative
+		x.event(&e)
+	}
+	if x.failed != 1 || len(x.ops) != 2 {
+		t.Errorf("%d failed, %v", x.failed, x.ops)
+	}
+	for i, want := range []uint64{7, 8} {
+		if s := &x.all[i]; s.Count != 1 || s.slowest != want {
+			t.Errorf("%s: %+v", x.ops[i], s)
+		}
+	}
+}

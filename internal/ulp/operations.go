@@ -39,6 +39,8 @@ type operations struct {
 	byTag  map[uint32]int32
 	// reads are the RDMA Reads that this side sent.
 	reads []read
+	// early are answers to operations of this side that became known before them.
+	early []early
 }
 
 // grant is memory that a side announced for one of its operations, or for one of the other

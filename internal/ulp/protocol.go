@@ -92,6 +92,8 @@ type Note struct {
 	told uint64
 	// goesOn says that the message goes on in further ones.
 	goesOn bool
+	// begun are the operations that it began.
+	begun []begun
 }
 
 // Info appends to the line about the PDU and returns what there is so far; assign what was
@@ -122,6 +124,7 @@ func (n *Note) Text(f *dissect.Field, v string) {
 func (n *Note) Begin(id uint64, name string) *Operation {
 	o := n.conn.begin(n.dir, id, name, n.pdu)
 	n.tell(o, false, false)
+	n.begun = append(n.begun, begun{id, o.order, len(n.up.More)})
 	return o
 }
 
@@ -156,6 +159,7 @@ func (n *Note) End(id uint64, failed bool) (Operation, bool) {
 		n.up.Errors++
 	}
 	if o == nil {
+		n.early(id, failed)
 		return Operation{}, false
 	}
 	own, latency := *o, int64(-1)

@@ -67,6 +67,8 @@ type named struct {
 	ops   [2]operations
 	// answers are those that each side has begun.
 	answers [2]answer
+	// earlies is how many answers went on whose requests were not known.
+	earlies uint64
 }
 
 // PDU sets what a PDU is to the upper layer.
@@ -297,7 +299,7 @@ func (r *Room) begun(p *trace.PDU, m *Message) bool {
 // noteOf begins what is said of a PDU.
 func (r *Room) noteOf(c *conn, p *trace.PDU) *Note {
 	n := &r.note
-	n.conn, n.pdu, n.dir, n.told, n.goesOn = c, p, p.Dir, 0, false
+	n.conn, n.pdu, n.dir, n.told, n.goesOn, n.begun = c, p, p.Dir, 0, false, n.begun[:0]
 	up := &n.up
 	*up = trace.Upper{Info: up.Info[:0], Headers: up.Headers[:0], Values: up.Values[:0], More: up.More[:0]}
 	return n
@@ -305,6 +307,7 @@ func (r *Room) noteOf(c *conn, p *trace.PDU) *Note {
 
 // finish hands out what is said of a PDU.
 func (r *Room) finish(c *conn, p *trace.PDU) {
+	r.note.meets()
 	r.note.up.Protocol, r.note.up.By = c.layer.Protocol, c.layer.By
 	p.Upper = &r.note.up
 }

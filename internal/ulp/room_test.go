@@ -205,6 +205,29 @@ func TestRoom_Operations(t *testing.T) {
 	}
 }
 
+// TestRoom_Early: a request that becomes known late has the answer that came before it was known, and no other one.
+func TestRoom_Early(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.I2R].Waiting = true
+	f.send(trace.R2I, "Ax")  // frame 2: answers the first x, in frame 1
+	f.send(trace.R2I, "Ax!") // frame 3: answers the second one, in frame 2
+	f.send(trace.R2I, "Ay")  // frame 4: y is missing
+	late := func(frame int64, text string) trace.UpperOperation { return f.late(frame, text).Operation }
+	if o := late(1, "Qx"); o.Answered != 2 || o.Failed || o.Latency != 1000 || o.Ended {
+		t.Errorf("%+v", o)
+	}
+	if o := late(2, "Qx"); o.Answered != 3 || !o.Failed || o.Latency != 1000 {
+		t.Errorf("%+v", o)
+	}
+	if o := late(9, "Qy"); o.Answered != 0 { // it came behind that answer
+		t.Errorf("%+v", o)
+	}
+	if u := f.conn.Upper; u.Outstanding != 1 || u.Unanswered != 0 || u.Operations[0].Count != 2 || u.Operations[0].Errors != 1 {
+		t.Errorf("%+v", u)
+	}
+}
+
 // TestRoom_Transfers: Writes and Reads are for the operation that announced their memory,
 // and for no other.
 func TestRoom_Transfers(t *testing.T) {

@@ -8,7 +8,9 @@ const (
 	operationWeight = int(unsafe.Sizeof(Operation{})) + entryWeight + 4
 	grantWeight     = int(unsafe.Sizeof(grant{})) + entryWeight + 4
 	readWeight      = int(unsafe.Sizeof(read{}))
+	earlyWeight     = int(unsafe.Sizeof(early{}))
 	answerWeight    = int(unsafe.Sizeof(replied{}))
+	numberWeight    = int(unsafe.Sizeof(uint64(0)))
 	// namedWeight is what a connection takes whose protocol is recognised, roughly.
 	namedWeight = int(unsafe.Sizeof(named{})) + 512
 )
@@ -20,7 +22,9 @@ func (c *conn) Grown() (octets int) {
 		n = namedWeight
 		for i := range c.ops {
 			q := &c.ops[i]
-			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight + cap(c.answers[i].ops)*answerWeight
+			a := &c.answers[i]
+			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight + cap(q.early)*earlyWeight
+			n += cap(a.ops)*answerWeight + cap(a.early)*numberWeight
 		}
 	}
 	octets, c.told = n-c.told, n

@@ -41,6 +41,9 @@ func (e *Event) PDU(p *trace.PDU) {
 // Any reports whether there was a request yet.
 func (e *Event) Any() bool { return e.requests[0]+e.requests[1] > 0 }
 
+// Lacks is how much is missing by now of what a direction sent: a number that grows.
+func (e *Event) Lacks(d trace.Dir) uint64 { return e.lacks[d] }
+
 // Answers makes e, the event of the PDU before it, that of a transaction.
 func (e *Event) Answers(t *trace.Transaction) {
 	e.Transaction, e.Asked, e.Took = true, t.Request, t.Last

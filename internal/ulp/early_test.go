@@ -1,0 +1,127 @@
+package ulp
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/dissect/ddp"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/dissect/smbdirect"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// late gives a Send of the initiator that was captured in an earlier frame than it became known in.
+func (f *feeder) late(frame int64, text string) *trace.Upper {
+	f.t.Helper()
+	p := f.pdu(trace.I2R, rdmap.OpSend, ddp.Segment{Last: true}, []byte(text))
+	f.n++
+	p.Number, p.Frame, p.Time = f.n, uint64(frame), frame*1000 //nolint:gosec // small
+	f.room.PDU(p)
+	if p.Upper == nil {
+		f.t.Fatal("nothing is known")
+	}
+	return p.Upper
+}
+
+// TestEarly_Segments: an answer in several segments whose request becomes known behind its end took until its end.
+func TestEarly_Segments(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.I2R].Waiting = true
+	f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1}, []byte("Aa!"))
+	if u := f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1, MO: 3, Last: true}, []byte("end")); u != nil { // frame 3
+		t.Errorf("%+v", u)
+	}
+	if o := f.late(1, "Qa").Operation; o.Answered != 3 || !o.Failed || o.Latency != 2000 || o.Ended {
+		t.Errorf("%+v", o)
+	}
+	if l := f.tally(); l.Count != 1 || l.Errors != 1 || l.Latency.Count != 1 || l.Latency.Max != 2000 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEarly_GoesOn: a request that becomes known between the beginning and the end of its answer counts once, and its
+// latency ends with the answer.
+func TestEarly_GoesOn(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.I2R].Waiting = true
+	f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1}, []byte("Aa")) // frame 2
+	if o := f.late(1, "Qa").Operation; o.Answered != 2 || o.Latency != -1 || o.Ended {
+		t.Errorf("%+v", o)
+	}
+	if l := f.tally(); l.Count != 1 || l.Latency.Count != 0 {
+		t.Errorf("begun: %+v", l)
+	}
+	u := f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1, MO: 2, Last: true}, []byte("end")) // frame 4
+	if got := took(u); !slices.Equal(got, []int64{3000}) || string(u.Info) != "Echo 97, 3.000 us" {
+		t.Errorf("%+v", u)
+	}
+	if l := f.tally(); l.Count != 1 || l.Latency.Count != 1 || f.conn.Upper.Outstanding != 0 {
+		t.Errorf("ended: %+v", l)
+	}
+}
+
+// TestEarly_EndMissing: an answer whose end is missing counts, and has no latency.
+func TestEarly_EndMissing(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.I2R].Waiting = true
+	f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1}, []byte("Aa")) // frame 2
+	f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 2, Last: true}, []byte("Ab"))
+	if u := f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1, MO: 2, Last: true}, []byte("late")); u != nil {
+		t.Errorf("%+v", u)
+	}
+	if o := f.late(1, "Qa").Operation; o.Answered != 2 || o.Latency != -1 {
+		t.Errorf("%+v", o)
+	}
+	if o := f.late(1, "Qb").Operation; o.Answered != 3 || o.Latency != 2000 {
+		t.Errorf("%+v", o)
+	}
+	if l := f.tally(); l.Count != 2 || l.Latency.Count != 1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEarly_Chain: all requests of a message have the answers that were known before it, in several transfers or in one.
+func TestEarly_Chain(t *testing.T) {
+	next := func(h *smbdirect.SMB2) { h.Next = smbdirect.SMB2Len }
+	both := func(h *smbdirect.SMB2) { response(0xC0000022)(h); next(h) }
+	requests := smbData(smb2(5, 1, next, "")+smb2(smbdirect.CommandRead, 2, nil, ""), 0)
+	answers := smb2(5, 1, both, "") + smb2(smbdirect.CommandRead, 2, response(0), "")
+	for _, c := range []struct {
+		transfers []string
+		frame     uint64
+		took      int64
+	}{
+		{[]string{smbData(answers, 0)}, 2, 1000},
+		{[]string{smbData(answers, 3), smbData("x", 2), smbData("yy", 0)}, 4, 3000},
+		{[]string{smbData(answers, 3), smbData("x", 2)}, 2, -1},
+	} {
+		f := newFeeder(t, 5445, Protocols()...)
+		f.request("")
+		f.conn.Flow[trace.I2R].Waiting = true
+		for i, text := range c.transfers {
+			if u := f.send(trace.R2I, text); u == nil || u.HasOperation || i == 0 && u.Errors != 1 {
+				t.Errorf("%+v", u)
+			}
+		}
+		u := f.late(1, requests)
+		if len(u.More) != 1 || u.Operation.Name != "CREATE" || u.More[0].Name != "READ" || !u.Operation.Failed || u.More[0].Failed {
+			t.Fatalf("%+v", u)
+		}
+		for o := range u.All() {
+			if o.Answered != c.frame || o.Latency != c.took || o.Ended {
+				t.Errorf("%d transfers: %+v", len(c.transfers), o)
+			}
+		}
+		if l := f.conn.Upper; l.Outstanding != 0 || l.Unanswered != 0 || len(l.Operations) != 2 || l.Operations[0].Errors != 1 || l.Operations[1].Count != 1 {
+			t.Errorf("%+v", l)
+		}
+		if c.took < 0 { // the end comes behind the request
+			if u := f.send(trace.R2I, smbData("yy", 0)); !slices.Equal(took(u), []int64{4000, 4000}) {
+				t.Errorf("%+v", u)
+			}
+		}
+	}
+}
