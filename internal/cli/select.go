@@ -348,7 +348,7 @@ func (p *pick) Frame(f *pipeline.Frame) {
 // long things took; nil if neither is so.
 func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
 	switch last := t.LastTime; {
-	case t.Frames < 2 || t.FirstTime != last:
+	case t.PDUs == 0 || t.FirstTime != last:
 	case last == pipeline.Epoch:
 		return fmt.Errorf("%s: all frames have the time 0: nothing is known of how long anything took", name)
 	case last == math.MaxInt64, last == math.MinInt64:
