@@ -282,7 +282,7 @@ func TestTransactions_NoTimes(t *testing.T) {
 	d.Tagged(1, rdmap.OpReadResponse, 0x61, 0, tracetest.Octets(1, 4000), 1000)
 	fs := tracetest.Net{}.Frames(tracetest.Connection(d, 700))
 	for i := range fs {
-		fs[i].Time = 0
+		fs[i].Time, fs[i].NoTime = 0, true
 	}
 	r := tracerun.Run(t, pipeline.Options{}, fs)
 	expect(t, r, d, []want{{trace.TransactionRead, 0, []int{0, 1, 2, 3}, 4000, -1, -1, false}})
