@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -203,9 +202,6 @@ func (o *checkOptions) report(format string, w io.Writer, look appearance, level
 	return nil, usagef("--format and --output take %s, not %q", formatWords(), format)
 }
 
-// standardOutput are the names of standard output.
-var standardOutput = []string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
-
 // reports opens all that are to be written, and does not touch the inputs. With an error it
 // returns those that were opened before.
 func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, err error) {
@@ -219,12 +215,9 @@ func (o *checkOptions) reports(level conformance.Severity) (rs []*checkReport, e
 	}
 	rs = append(rs, first)
 	for _, v := range o.outputs {
-		format, name, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
-		}
-		if slices.Contains(standardOutput, filepath.Clean(name)) {
-			return nil, usagef("--output %s: standard output has the report of --format: name a file, or use --format %s", v, format)
+		format, _, err := reportFile(v)
+		if err != nil {
+			return nil, err
 		}
 		if _, err := o.report(format, io.Discard, appearance{}, level); err != nil {
 			return nil, err

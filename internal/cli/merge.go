@@ -227,9 +227,9 @@ func (o *mergeOptions) outputs() (outs []*mergeOutput, err error) {
 	outs = append(outs, first)
 	files := make([]outputFile, 0, len(o.check.outputs))
 	for _, v := range o.check.outputs {
-		format, name, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return nil, usagef("--output takes FORMAT=FILE, not %q", v)
+		format, name, err := reportFile(v)
+		if err != nil {
+			return nil, err
 		}
 		if _, err := o.output(format, io.Discard); err != nil {
 			return nil, err

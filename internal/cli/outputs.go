@@ -3,6 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/internal/outfile"
 )
@@ -48,4 +51,19 @@ func (s *IOStreams) checkOutputs(outputs []outputFile) error {
 		names = append(names, o.name)
 	}
 	return nil
+}
+
+// standardOutput are the names of standard output.
+var standardOutput = []string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
+// reportFile takes FORMAT=FILE of --output apart. Two reports on standard output would mix.
+func reportFile(v string) (format, name string, err error) {
+	format, name, ok := strings.Cut(v, "=")
+	switch {
+	case !ok || name == "":
+		return "", "", usagef("--output takes FORMAT=FILE, not %q", v)
+	case slices.Contains(standardOutput, filepath.Clean(name)):
+		return "", "", usagef("--output %s: standard output has the report of --format: name a file, or use --format %s", v, format)
+	}
+	return format, name, nil
 }

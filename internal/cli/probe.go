@@ -168,10 +168,16 @@ func (o *probeOptions) prepare() error {
 	if !slices.Contains(probeFormats, o.format) {
 		return usagef("--format takes text, json, junit or sarif, not %q", o.format)
 	}
+	outputs := make([]outputFile, 0, len(o.outputs))
 	for _, v := range o.outputs {
-		if format, name, ok := strings.Cut(v, "="); !ok || name == "" || !slices.Contains(probeFormats, format) {
+		format, name, err := reportFile(v)
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(probeFormats, format):
 			return usagef("--output takes FORMAT=FILE with text, json, junit or sarif, not %q", v)
 		}
+		outputs = append(outputs, outputFile{asked: "--output " + v, name: name})
 	}
 	if o.region != "" {
 		all, err := boundRegions([]string{"peer=" + o.region})
@@ -195,11 +201,6 @@ func (o *probeOptions) prepare() error {
 	}
 	if err := o.choose(); err != nil {
 		return err
-	}
-	var outputs []outputFile
-	for _, v := range o.outputs {
-		_, name, _ := strings.Cut(v, "=")
-		outputs = append(outputs, outputFile{asked: "--output " + v, name: name})
 	}
 	return o.s.checkOutputs(outputs)
 }

@@ -138,6 +138,7 @@ func TestProbe_Refused(t *testing.T) {
 		{[]string{"127.0.0.1:1", "--timeout", "2m"}, exitUsage, "the first three at most 1m"},
 		{[]string{"127.0.0.1:1", "--format", "xml"}, exitUsage, "--format takes text, json, junit or sarif"},
 		{[]string{"127.0.0.1:1", "--output", "json"}, exitUsage, "--output takes FORMAT=FILE"},
+		{[]string{"127.0.0.1:1", "--output", "json=-"}, exitUsage, "standard output has the report of --format"},
 		{[]string{"127.0.0.1:1", "--fail-on", "never"}, exitUsage, "--fail-on takes"},
 		{[]string{"127.0.0.1:0", "--as-server", "--i-own-this-peer", "--wait", "1ms"}, exitInput, "nobody connected for 1ms"},
 	} {
