@@ -209,7 +209,7 @@ func TestCut(t *testing.T) {
 	if code != 3 || !strings.Contains(said, "s3://captures/big.pcap: ") || !strings.Contains(said, "given up after 2 attempts") {
 		t.Errorf("exit code %d, %s", code, said)
 	}
-	if !strings.Contains(out, "not read to its end") || !strings.Contains(out, "4 TCP connections") {
+	if !strings.Contains(out, "not read in full") || !strings.Contains(out, "4 TCP connections") {
 		t.Errorf("of the first 256 KiB there is %.300s", out)
 	}
 }
