@@ -276,7 +276,7 @@ const leastAnswer = 2 + ddp.TaggedLen + 4 // ULPDU_Length and CRC field
 func (c *upper) lostTheAnswer(side, i int, p *trace.PDU) bool {
 	h := c.queues[1-side].asks
 	r := &h.requests[i]
-	need := int64(min(r.size, 1<<32)) + leastAnswer //nolint:gosec // 32 bits
+	need := int64(min(r.size, 1<<32)) + leastAnswer
 	if h.lost < need || r.got > 0 || r.acked >= h.lostTo {
 		return false
 	}

@@ -138,8 +138,8 @@ func ticksOf(rec *Record, i *Interface) (uint64, error) {
 		return 0, nil
 	}
 	high, low := secondsToNs(i.TsOffset)
-	ticks, borrow := bits.Sub64(uint64(rec.Time), low, 0)     //nolint:gosec // two's complement by design
-	over, _ := bits.Sub64(uint64(rec.Time>>63), high, borrow) //nolint:gosec // the sign, in all bits
+	ticks, borrow := bits.Sub64(uint64(rec.Time), low, 0)
+	over, _ := bits.Sub64(uint64(rec.Time>>63), high, borrow)
 	switch {
 	case over > math.MaxInt64:
 		return 0, fmt.Errorf("pcapng: time of %d ns is before the interface's offset of %d s", rec.Time, i.TsOffset)

@@ -145,8 +145,13 @@ func newReader(src io.Reader, size int) (*Reader, error) {
 // notCapture says what a file is that is no capture: others have their formats packed.
 func notCapture(head []byte) error {
 	for _, p := range []struct{ magic, name string }{
-		{"\xfd7zX", "xz"}, {"BZh", "bzip2"}, {"\x1f\x8b", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"\x04\x22\x4d\x18", "lz4"},
-		{"PK\x03\x04", "zip"}, {"7z\xbc\xaf", "7z"},
+		{"\xfd7zX", "xz"},
+		{"BZh", "bzip2"},
+		{"\x1f\x8b", "gzip"},
+		{"\x28\xb5\x2f\xfd", "zstd"},
+		{"\x04\x22\x4d\x18", "lz4"},
+		{"PK\x03\x04", "zip"},
+		{"7z\xbc\xaf", "7z"},
 	} {
 		if strings.HasPrefix(string(head), p.magic) {
 			return fmt.Errorf("%w, but one that is compressed with %s: unpack it first", ErrFormat, p.name)

@@ -80,7 +80,7 @@ func (s *depthSlot) add(w *waits.Change, before int32) {
 		s.requests++
 	}
 	if !w.Asked || more == 0 { // answered, or known late
-		s.end += uint64(max(-more, 1)) //nolint:gosec // not negative
+		s.end += uint64(max(-more, 1))
 	}
 	s.net += more
 	s.peak = max(s.peak, s.net)

@@ -315,10 +315,10 @@ func TestSRT_Sends(t *testing.T) {
 // outstanding is a PDU with which so many requests wait.
 func outstanding(c *trace.Connection, at int64, n int32) *event {
 	f := &c.Flow[trace.I2R]
-	if now := f.Requests - f.Answered; uint64(n) > now { //nolint:gosec // not negative
-		f.Requests += uint64(n) - now //nolint:gosec // not negative
+	if now := f.Requests - f.Answered; uint64(n) > now {
+		f.Requests += uint64(n) - now
 	} else {
-		f.Answered += now - uint64(n) //nolint:gosec // not negative
+		f.Answered += now - uint64(n)
 	}
 	e := new(event)
 	e.set(&trace.PDU{Conn: c, Time: at, Kind: trace.KindFPDU})

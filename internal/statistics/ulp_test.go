@@ -42,7 +42,7 @@ func TestUpperTimes_Early(t *testing.T) {
 		},
 	} {
 		var e event
-		e.set(&trace.PDU{Conn: &trace.Connection{}, Upper: u, Frame: uint64(i) + 20}) //nolint:gosec // not negative
+		e.set(&trace.PDU{Conn: &trace.Connection{}, Upper: u, Frame: uint64(i) + 20})
 		x.event(&e)
 	}
 	if x.failed != 1 || len(x.ops) != 2 {

@@ -43,8 +43,8 @@ func (n *Note) early(id uint64, failed bool) {
 		e.acked = p.LastAcked
 	}
 	if !n.whole() {
-		n.conn.earlies++
-		e.number = n.conn.earlies
+		n.conn.unasked++
+		e.number = n.conn.unasked
 		n.conn.answers[n.dir].addEarly(e.number, n)
 	}
 	q.early = append(q.early, e)

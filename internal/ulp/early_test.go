@@ -15,7 +15,7 @@ func (f *feeder) late(frame int64, text string) *trace.Upper {
 	f.t.Helper()
 	p := f.pdu(trace.I2R, rdmap.OpSend, ddp.Segment{Last: true}, []byte(text))
 	f.n++
-	p.Number, p.Frame, p.Time = f.n, uint64(frame), frame*1000 //nolint:gosec // small
+	p.Number, p.Frame, p.Time = f.n, uint64(frame), frame*1000
 	f.room.PDU(p)
 	if p.Upper == nil {
 		f.t.Fatal("nothing is known")

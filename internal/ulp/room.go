@@ -67,8 +67,8 @@ type named struct {
 	ops   [2]operations
 	// answers are those that each side has begun.
 	answers [2]answer
-	// earlies is how many answers went on whose requests were not known.
-	earlies uint64
+	// unasked is how many answers went on whose requests were not known.
+	unasked uint64
 }
 
 // PDU sets what a PDU is to the upper layer.

@@ -37,7 +37,7 @@ func newSide() *side { return &side{conn: trace.Connection{Transport: trace.TCP}
 func (s *side) pdu(dir trace.Dir, op rdmap.Opcode, at, from, acked int64) {
 	s.n++
 	s.e.PDU(&trace.PDU{
-		Conn: &s.conn, Dir: dir, Number: s.n, Time: at, Frame: uint64(at), From: from, Length: 10, LastAcked: acked, //nolint:gosec // small
+		Conn: &s.conn, Dir: dir, Number: s.n, Time: at, Frame: uint64(at), From: from, Length: 10, LastAcked: acked,
 		Segment: &ddp.Segment{}, Control: rdmap.Control{Opcode: op},
 	})
 	s.c.Take(&s.e, &s.told)

@@ -13,7 +13,9 @@ var markerAdvice = []rules.Rule{
 	{
 		ID: "ADV-NO-MARKERS", Weighs: true, Needs: catalogue.Bidir, Transport: rules.OnTCP,
 		Advice: &rules.On[*model.Conn]{
-			Applies: func(k *rules.Case, _ *model.Conn) rules.Scope { return rules.InScopeIf(markersAsked(k) != nil) },
+			Applies: func(k *rules.Case, c *model.Conn) rules.Scope {
+				return rules.InScopeIf(markersAsked(k) != nil && !c.KeysInDoubt())
+			},
 			Judge: func(r *rules.Report, _ *model.Conn) {
 				if otherFault(&r.Case) {
 					return
