@@ -16,6 +16,9 @@ import (
 // kernel tells what it can.
 var literals = []string{"IWDISSECT_", "/sys/kernel/security/lsm"}
 
+// skips are the methods of t by which a test is skipped. A campaign lists those that were: the step test does not say it.
+var skips = []string{"Skip", "Skipf", "SkipNow"}
+
 // A selection is the tests of a campaign by name, and the folders that they are in, sorted. A test of
 // another folder may have the name of one of them.
 type selection struct {
@@ -139,13 +142,13 @@ func declared(decl ast.Decl) []string {
 	return nil
 }
 
-// mentions lists the names in a declaration, and tells whether it asks for the long form itself.
+// mentions lists the names in a declaration, and tells whether it asks for the long form itself, or may be skipped.
 func mentions(decl ast.Decl, asks answers) (named []string, asked bool) {
 	ast.Inspect(decl, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if of, ok := n.X.(*ast.Ident); ok {
-				asked = asked || slices.Contains(asks[of.Name], n.Sel.Name)
+				asked = asked || slices.Contains(asks[of.Name], n.Sel.Name) || of.Name == "t" && slices.Contains(skips, n.Sel.Name)
 			}
 		case *ast.Ident:
 			named = append(named, n.Name)

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestLong: tests that ask for a campaign are found, those that ask by a function, a method or a
+// TestLong: tests that ask for a campaign, or may be skipped, are found, those that ask by a function, a method or a
 // variable of another file too, and no others.
 func TestLong(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte("package p\n" + s)} }
@@ -15,6 +15,7 @@ func TestLong(t *testing.T) {
 func TestCount(t *testing.T) { for range tracetest.Count(1, 2, 3) {} }
 func TestByFunction(t *testing.T) { compare(t) }
 func TestByVariable(t *testing.T) { t.Log(where) }
+func TestSkipped(t *testing.T) { if !linux { t.Skip("no Linux") } }
 func TestShort(t *testing.T) { tracetest.Sends(t) }
 func TestMain(m *testing.M) { os.Getenv("IWDISSECT_CAMPAIGN") }
 func FuzzNothing(f *testing.F) { compare(f) }
@@ -41,7 +42,7 @@ func Sends() {}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"TestByFunction", "TestByVariable", "TestCount", "TestLive"}; !slices.Equal(found.tests, want) {
+	if want := []string{"TestByFunction", "TestByVariable", "TestCount", "TestLive", "TestSkipped"}; !slices.Equal(found.tests, want) {
 		t.Errorf("the tests are %v, not %v", found.tests, want)
 	}
 	if want := []string{"a", "live"}; !slices.Equal(found.packages, want) {

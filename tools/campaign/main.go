@@ -1,5 +1,5 @@
-// Command campaign lists the tests that have a long form, or compare with programs that a machine may
-// lack, and the packages that they are in: what go test needs to run these and no others.
+// Command campaign lists the tests that have a long form, compare with programs that a machine may
+// lack, or may be skipped, and the packages that they are in: what go test needs to run these and no others.
 //
 //	go test $(campaign .)
 //
