@@ -7,14 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // untimedFile is a capture of testdata without the times of some frames: they are Simple Packet Blocks.
-func untimedFile(t *testing.T, capture, way string) string {
+func untimedFile(t *testing.T, name, way string) string {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("../../testdata/pcaps", capture))
+	return retimedFile(t, name, func(fs []capture.Frame) []capture.Frame { return tracetest.WithoutTimes(fs, tracetest.Untimed[way]) })
+}
+
+// retimedFile is a capture of testdata with other times.
+func retimedFile(t *testing.T, name string, times func([]capture.Frame) []capture.Frame) string {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join("../../testdata/pcaps", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +34,7 @@ func untimedFile(t *testing.T, capture, way string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range tracetest.WithoutTimes(fs, tracetest.Untimed[way]) {
+	for _, f := range times(fs) {
 		if err := w.WritePacket(&pcapng.Record{Data: f.Data, Time: f.Time, NoTime: f.NoTime, OrigLen: f.OrigLen, Link: f.Link}); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +42,7 @@ func untimedFile(t *testing.T, capture, way string) string {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "untimed.pcapng")
+	path := filepath.Join(t.TempDir(), "retimed.pcapng")
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -130,34 +137,15 @@ func TestUntimed_Ladder(t *testing.T) {
 }
 
 // shiftedFile is a capture of testdata whose times were changed.
-func shiftedFile(t *testing.T, capture string, to func(ns, first int64) int64) string {
+func shiftedFile(t *testing.T, name string, to func(ns, first int64) int64) string {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("../../testdata/pcaps", capture))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fs, err := tracetest.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	w, err := pcapng.NewWriter(&out, pcapng.WriterOptions{Format: pcapng.PCAPNG, Link: fs[0].Link})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range fs {
-		if err := w.WritePacket(&pcapng.Record{Data: f.Data, Time: to(f.Time, fs[0].Time), OrigLen: f.OrigLen, Link: f.Link}); err != nil {
-			t.Fatal(err)
+	return retimedFile(t, name, func(fs []capture.Frame) []capture.Frame {
+		first := fs[0].Time
+		for i := range fs {
+			fs[i].Time = to(fs[i].Time, first)
 		}
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "shifted.pcapng")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+		return fs
+	})
 }
 
 // TestZeroTime: the time 0 is a time, of a capture that counts from its first frame. Where there is no
