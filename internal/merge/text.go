@@ -203,7 +203,7 @@ func (p *page) foot(s *Summary) {
 	}
 	text := counts(&s.Totals.Findings)
 	if unread > 0 {
-		text += fmt.Sprintf("; %s not read to the end", count(int64(unread), "point", "points"))
+		text += fmt.Sprintf("; %s incomplete", count(int64(unread), "point", "points"))
 	}
 	if partly > 0 {
 		text += fmt.Sprintf("; %s not counted in full", count(int64(partly), "point", "points"))
