@@ -22,8 +22,8 @@
 //	}
 //
 // Each range is one pass over the capture, from its first frame. [Capture.Events]
-// yields several kinds in one pass. A capture that was opened by name can be ranged
-// over again; one that comes from a reader or a source cannot, and the second range
+// yields several kinds in one pass. A regular file can be ranged over again;
+// what comes from a named pipe, a reader or a source cannot, and the second range
 // yields [ErrConsumed].
 //
 // # What may be kept
@@ -210,6 +210,14 @@ func (c *Capture) take() (src capture.Source, err error) {
 	return src, nil
 }
 
+// failed notes that a pass could not begin: it has counted nothing. A capture that can be read only once keeps the
+// counts of that pass.
+func (c *Capture) failed(err error) {
+	if !errors.Is(err, ErrConsumed) && !errors.Is(err, ErrClosed) {
+		c.last, c.verdicts = Totals{Incomplete: true}, conformance.Tally{}
+	}
+}
+
 // Remarks says in sentences what is odd about the times of the files that [Join] or [Merge] has
 // read so far: files that overlap, holes between them, time that goes back.
 func (c *Capture) Remarks() []string {
@@ -220,12 +228,13 @@ func (c *Capture) Remarks() []string {
 }
 
 // Locate returns the file of a frame, by its number, and its number there, of a capture
-// that [Join] or [Merge] makes of several files; ok is false if it is not known.
+// that [Join] or [Merge] makes of several files; ok is false if it is not known, as of a frame that was
+// not read yet.
 func (c *Capture) Locate(frame uint64) (path string, own uint64, ok bool) {
 	all, ok := c.src.(interface {
 		Locate(number uint64) (path string, own uint64, ok bool)
 	})
-	if !ok {
+	if !ok || frame > c.Totals().Frames {
 		return "", 0, false
 	}
 	return all.Locate(frame)

@@ -82,7 +82,8 @@ func (c *Capture) Transactions() iter.Seq2[*trace.Transaction, error] {
 // all connections of the capture by their first frame, iWARP or not.
 //
 // Sessions of one SCTP association share what is known of that, [trace.Side.SCTP],
-// which goes on counting until the association is over.
+// which goes on counting until the association is over: until then only the goroutine of the range
+// may read it or clone the connection.
 func (c *Capture) Connections() iter.Seq2[*trace.Connection, error] {
 	return pick(c, Connections, func(e Event) *trace.Connection { return e.Connection })
 }
@@ -128,8 +129,9 @@ func pick[T any](c *Capture, kind Kinds, of func(Event) *T) iter.Seq2[*T, error]
 
 // Events yields several kinds of things in one pass over the capture, in the order
 // in which they become known: a PDU, then the transactions that it completes and
-// the findings that it shows, then the frame that brought them; the findings of a
-// connection before the connection. With an error the event is empty.
+// the findings that it shows, then the frame with which they became known, which is a later one than
+// [trace.PDU.Frame] if something was missing at first. The findings of a connection come before the connection, but
+// for those that compare several connections: these come at the end of the capture. With an error the event is empty.
 //
 //	for e, err := range c.Events(iwdissect.PDUs | iwdissect.Findings) {
 //		switch {
@@ -145,6 +147,7 @@ func (c *Capture) Events(kinds Kinds) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		src, err := c.take()
 		if err != nil {
+			c.failed(err)
 			yield(Event{}, err)
 			return
 		}

@@ -229,6 +229,35 @@ func TestNewReader_Consumed(t *testing.T) {
 	}
 }
 
+// TestOpen_Gone: of a range over a file that is there no more nothing is left of the range before.
+func TestOpen_Gone(t *testing.T) {
+	file, err := os.ReadFile(rping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "gone.pcap")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, path)
+	for range c.Findings(conformance.None) { //nolint:revive // it is the totals that matter
+	}
+	if c.Totals().Frames == 0 || c.Verdicts().Rules() == 0 {
+		t.Fatal(c.Totals())
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range c.Findings(conformance.None) {
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if got := c.Totals(); got != (iwdissect.Totals{Incomplete: true}) || c.Verdicts().Rules() != 0 {
+		t.Errorf("%+v, %d rules", got, c.Verdicts().Rules())
+	}
+}
+
 func TestCapture_Closed(t *testing.T) {
 	c := open(t, rping)
 	if err := c.Close(); err != nil {
@@ -306,6 +335,11 @@ func TestJoin(t *testing.T) {
 	for range 2 {
 		if n := count(t, c.PDUs()); n != want || c.Totals().Frames != uint64(len(records)) {
 			t.Errorf("%d PDUs in %d frames, want %d in %d", n, c.Totals().Frames, want, len(records))
+		}
+	}
+	for frame, want := range map[uint64]string{0: "", 1: first, uint64(len(records)): second, uint64(len(records)) + 1: ""} {
+		if path, _, ok := c.Locate(frame); path != want || ok != (want != "") {
+			t.Errorf("frame %d is in %q, want %q", frame, path, want)
 		}
 	}
 	c, err = iwdissect.Join([]string{first, filepath.Join(dir, "none"), second})

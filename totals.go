@@ -51,7 +51,8 @@ type Totals struct {
 	FragmentsLost uint64
 }
 
-// Totals returns the counts of the pass that is under way, or of the last one.
+// Totals returns the counts of the pass that is under way, or of the last one. If that could not open its file,
+// they are 0, and Incomplete.
 func (c *Capture) Totals() Totals {
 	if c.pass != nil {
 		return c.pass.totals()

@@ -7,7 +7,7 @@ import (
 
 // Verdicts returns what became of each rule in the pass that is under way, or in the last one: the worst
 // verdict on the connections that are over. It is complete when the range has come to its end, and empty if the pass
-// did not yield findings. Rules that apply to no connection are not in it.
+// did not yield findings, or could not open its file. Rules that apply to no connection are not in it.
 //
 // A rule that could not be judged is neither kept nor broken; [conformance.Tally.Missing] says for lack of
 // what evidence. A gate that is to be sure looks at both: no finding, and nothing not judged.

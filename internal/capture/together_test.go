@@ -223,6 +223,19 @@ func TestMerge_Duplicates(t *testing.T) {
 	}
 }
 
+// TestMerge_Many: of any number of files, a packet counts once.
+func TestMerge_Many(t *testing.T) {
+	const files, packets = 200, 3
+	var names []string
+	for i := range files {
+		names = append(names, tapped(t, fmt.Sprintf("tap%d", i), false, at(1, 2, 3)...))
+	}
+	list, twice, errs := order(t, Merge(names))
+	if len(list) != files*packets || len(twice) != (files-1)*packets || len(errs) > 0 {
+		t.Errorf("%d packets, %d of them duplicates, want %d and %d; errors %v", len(list), len(twice), files*packets, (files-1)*packets, errs)
+	}
+}
+
 // TestMerge_Bounded: packets that are all alike neither cost more and more nor are remembered
 // for ever.
 func TestMerge_Bounded(t *testing.T) {

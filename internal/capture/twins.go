@@ -22,7 +22,28 @@ type twins struct {
 // twin is a packet that was seen.
 type twin struct {
 	time  int64
-	files uint64 // a bit for each file, by its number modulo 64, that has had it
+	files fileSet // that have had it
+}
+
+// fileSet is a set of files, by their numbers.
+type fileSet struct {
+	first uint64   // a bit for each of the first 64
+	more  []uint64 // for each of 64 more
+}
+
+// add adds a file, and reports whether it was not there.
+func (s *fileSet) add(file int) bool {
+	word, i := &s.first, file/64
+	if i > 0 {
+		for len(s.more) < i {
+			s.more = append(s.more, 0)
+		}
+		word = &s.more[i-1]
+	}
+	bit := uint64(1) << (file % 64)
+	added := *word&bit == 0
+	*word |= bit
+	return added
 }
 
 // aged is an entry of the table by its age.
@@ -51,18 +72,18 @@ func (t *twins) has(fr *Frame, file int) bool {
 		return false
 	}
 	t.forget(fr.Time)
-	bit := uint64(1) << (file % 64)
 	list := t.known[sum]
 	for i := range list {
-		if x := &list[i]; x.files&bit == 0 && fr.Time-x.time <= twinWindow {
-			x.files |= bit
+		if x := &list[i]; fr.Time-x.time <= twinWindow && x.files.add(file) {
 			return true
 		}
 	}
 	if len(list) == maxAlike {
 		return false
 	}
-	t.known[sum] = append(list, twin{fr.Time, bit})
+	x := twin{time: fr.Time}
+	x.files.add(file)
+	t.known[sum] = append(list, x)
 	t.queue = append(t.queue, aged{sum, fr.Time})
 	return false
 }

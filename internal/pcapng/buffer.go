@@ -18,7 +18,7 @@ const (
 	// maxBuffer bounds the buffer: the longest block, or the distance of a
 	// search after damage with what has to be looked at behind it.
 	maxBuffer = maxBlock + 64
-	// maxEmptyReads is how often a source may return nothing and no error.
+	// maxEmptyReads is how often in a row a source may return nothing and no error.
 	maxEmptyReads = 100
 )
 
@@ -77,7 +77,10 @@ func (b *buffer) fill(n int) bool {
 		}
 		b.w += m
 		b.err = err
-		if m == 0 && err == nil {
+		switch {
+		case m > 0:
+			empty = 0
+		case err == nil:
 			if empty++; empty == maxEmptyReads {
 				b.err = io.ErrNoProgress
 			}

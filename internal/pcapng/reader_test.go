@@ -214,6 +214,34 @@ func TestReader_SourceFails(t *testing.T) {
 	}
 }
 
+// TestReader_EmptyReads: a source may return nothing as often as it likes, if octets come in between.
+func TestReader_EmptyReads(t *testing.T) {
+	opt := WriterOptions{Link: Ethernet}
+	file := write(t, opt, randomRecords(4, opt, 5))
+	got, errs := readAll(&halting{octets: file}, false)
+	if want, _ := readAll(bytes.NewReader(file), false); len(got) != len(want) || len(errs) != 0 {
+		t.Errorf("%d records, want %d; errors %v", len(got), len(want), errs)
+	}
+}
+
+// halting returns nothing in front of each octet.
+type halting struct {
+	octets []byte
+	ready  bool
+}
+
+func (h *halting) Read(b []byte) (int, error) {
+	if h.ready = !h.ready; h.ready {
+		return 0, nil
+	}
+	if len(h.octets) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:1], h.octets)
+	h.octets = h.octets[n:]
+	return n, nil
+}
+
 type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
