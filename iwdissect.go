@@ -228,13 +228,13 @@ func (c *Capture) Remarks() []string {
 }
 
 // Locate returns the file of a frame, by its number, and its number there, of a capture
-// that [Join] or [Merge] makes of several files; ok is false if it is not known, as of a frame that was
-// not read yet.
+// that [Join] or [Merge] makes of several files; ok is false if it is not known. Of a frame that was
+// not read yet the file is a guess; behind the last frame there is none once all were read.
 func (c *Capture) Locate(frame uint64) (path string, own uint64, ok bool) {
 	all, ok := c.src.(interface {
 		Locate(number uint64) (path string, own uint64, ok bool)
 	})
-	if !ok || frame > c.Totals().Frames {
+	if !ok {
 		return "", 0, false
 	}
 	return all.Locate(frame)

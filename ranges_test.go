@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,13 +168,16 @@ func TestWithContext(t *testing.T) {
 
 	// A range that yields nothing meanwhile ends as well.
 	ctx, cancel = context.WithCancel(context.Background())
+	given := 0
 	endless, err := iwdissect.NewSource(frames(func() (layers.Frame, error) {
+		if given++; given == 1000 {
+			go cancel()
+		}
 		return layers.Frame{Data: make([]byte, 60), LinkType: 1}, nil
 	}), iwdissect.WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(20*time.Millisecond, cancel)
 	for _, err := range endless.PDUs() {
 		last = err
 	}
@@ -729,6 +733,22 @@ func TestNewSource_Error(t *testing.T) {
 	}
 	if read != 2 {
 		t.Error(read)
+	}
+}
+
+// TestTotals_GapsGivenUp: what came too late for the room that there was is counted, and warned of.
+func TestTotals_GapsGivenUp(t *testing.T) {
+	file := filepath.Join("testdata", "pcaps", "generated", "reordered.pcapng")
+	if whole := open(t, file); count(t, whole.PDUs()) == 0 || whole.Totals().GapsGivenUp != 0 || len(whole.Totals().Warnings()) > 0 {
+		t.Fatal(whole.Totals())
+	}
+	c, err := iwdissect.Open(file, iwdissect.WithLimits(iwdissect.Limits{ReorderBytes: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count(t, c.PDUs())
+	if got := c.Totals(); got.GapsGivenUp == 0 || !slices.ContainsFunc(got.Warnings(), func(w string) bool { return strings.Contains(w, "to bound memory") }) {
+		t.Error(got.GapsGivenUp, got.Warnings())
 	}
 }
 

@@ -32,8 +32,9 @@ type Env struct {
 	Decoders *mpa.Budget
 	// Memory is the account of the capture; may be nil.
 	Memory *budget.Account
-	// Budget bounds the memory for out-of-order data.
+	// Budget bounds the memory for out-of-order data, and NoRoom counts the gaps that were given up for that.
 	Budget *reassembly.Budget
+	NoRoom uint64
 	// Layout of the IRD and ORD word; LayoutForced keeps it whatever the traffic shows.
 	Layout       mpa.Layout
 	LayoutForced bool

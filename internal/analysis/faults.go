@@ -147,6 +147,7 @@ func (c *Conn) hole(side int, p *reassembly.Piece, damaged int64) {
 	rare.Gaps++ // those behind it want to know
 	if p.Reason == reassembly.OverBudget {
 		rare.NoRoom++
+		c.env.NoRoom++
 	}
 	k := c.Trace.Flow[c.Dir(side)].Faulty()
 	damagedIn(k, damaged, p.Len)

@@ -301,6 +301,7 @@ func (s *Session) skip(side int, why reassembly.GapReason) {
 	switch why {
 	case reassembly.OverBudget:
 		fl.Rarely().NoRoom++
+		s.env.NoRoom++
 	case reassembly.NeverSent:
 		fl.Rarely().NeverSent += uint64(n) //nolint:gosec // a count
 	default:

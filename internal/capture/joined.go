@@ -72,6 +72,7 @@ func (j *Joined) Next(fr *Frame) error {
 	for {
 		if j.cur == nil {
 			if j.i >= len(j.paths) {
+				j.at.ends(j.base)
 				return io.EOF
 			}
 			f, err := open(j.paths[j.i], j.stdin, &j.prog)

@@ -66,6 +66,7 @@ func (m *Merged) Next(fr *Frame) error {
 	}
 	s := m.earliest()
 	if s == nil {
+		m.at.ends(m.number)
 		return io.EOF
 	}
 	*fr, m.cur = s.head, s

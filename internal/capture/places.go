@@ -10,6 +10,7 @@ import (
 type places struct {
 	mu   sync.Mutex
 	runs []placeRun
+	end  uint64 // the number of the last frame, once that is known
 }
 
 // placeRun is frames that follow each other in one file.
@@ -31,6 +32,13 @@ func (p *places) begin(number, own uint64, file int) {
 	}
 }
 
+// ends notes that there are no frames behind this number.
+func (p *places) ends(number uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end = number
+}
+
 // last reports whether the latest run is of a file.
 func (p *places) last(file int) bool {
 	return len(p.runs) > 0 && p.runs[len(p.runs)-1].file == file
@@ -46,7 +54,7 @@ func (p *places) find(number uint64) (file int, own uint64, ok bool) {
 		}
 		return -1
 	})
-	if i == 0 || i == maxPlaces {
+	if i == 0 || i == maxPlaces || p.end > 0 && number > p.end {
 		return 0, 0, false
 	}
 	r := p.runs[i-1]

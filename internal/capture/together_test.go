@@ -77,6 +77,9 @@ func order(t *testing.T, s interface {
 	for n := uint64(1); ; n++ {
 		err := s.Next(&fr)
 		if errors.Is(err, io.EOF) {
+			if _, _, ok := s.Locate(fr.Number + uint64(len(errs)) + 1); ok {
+				t.Error("there is a place behind the last frame")
+			}
 			return list, twice, errs
 		}
 		if err != nil {

@@ -48,8 +48,11 @@ func TestLimits_NotTheCapture(t *testing.T) {
 			t.Fatal("something is missing from the whole capture")
 		}
 		for _, limit := range []string{"--reorder-memory 1", "--max-connections 5"} {
-			named := false
-			for _, d := range sayOf(t, append(strings.Fields(limit), file)...).Diagnoses {
+			named, got := false, sayOf(t, append(strings.Fields(limit), file)...)
+			if s := got.Summary; s.Early+s.GapsGivenUp == 0 {
+				t.Errorf("%s%s: the summary counts nothing that was given up", limit, transport)
+			}
+			for _, d := range got.Diagnoses {
 				if strings.Contains(d.Text, "not in the capture") || strings.Contains(d.Text, "missing from the capture") {
 					t.Errorf("%s%s: %s", limit, transport, d.Text)
 				}
@@ -77,7 +80,8 @@ type (
 	said    struct{ Kind, Dir, Text, Advice string }
 	sayings struct {
 		Summary struct {
-			Early int `json:"connections_ended_early"`
+			Early       int `json:"connections_ended_early"`
+			GapsGivenUp int `json:"gaps_given_up"`
 		}
 		Diagnoses []said
 	}

@@ -64,6 +64,9 @@ func (p *problems) missing(c *trace.Connection, d trace.Dir) {
 			what = "DDP-SSNs missing in "
 		}
 		what += Counted(f.Rare().Gaps-k.DamagedGaps, "gap", "gaps")
+		if n := f.Rare().NoRoom; n > 0 {
+			what += fmt.Sprintf(", %d of them given up to bound memory", n)
+		}
 		p.count(d, gone, what, what, 0)
 	}
 	one, many := "octet", "octets"

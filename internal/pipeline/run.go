@@ -215,7 +215,9 @@ type Totals struct {
 	PDUs             uint64
 	// Starved counts directions that lost FPDU boundaries to stay within the memory bound.
 	Starved uint64
-	Errors  uint64
+	// GapsGivenUp counts gaps that were given up before what is missing came, to stay within the memory bounds.
+	GapsGivenUp uint64
+	Errors      uint64
 	// FirstTime and LastTime are those of the first and of the last frame that have one, 0 if none has,
 	// and [Epoch] for the time 0.
 	FirstTime, LastTime int64
@@ -617,7 +619,7 @@ func (r *Run) Tracked() int { return r.flows.n + r.syns.len() + len(r.assocs.all
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {
 	t := r.totals
-	t.Connections, t.PDUs, t.Starved = r.next, r.env.PDUs(), r.env.Decoders.Starved
+	t.Connections, t.PDUs, t.Starved, t.GapsGivenUp = r.next, r.env.PDUs(), r.env.Decoders.Starved, r.env.NoRoom
 	if r.opt.Shard.First() {
 		t.IP = r.dec.Stats()
 	}

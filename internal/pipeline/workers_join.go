@@ -212,5 +212,6 @@ func (t *Totals) add(o *Totals) {
 	t.RecordsDropped += o.RecordsDropped
 	t.FindingsUnlisted += o.FindingsUnlisted
 	t.Starved += o.Starved
+	t.GapsGivenUp += o.GapsGivenUp
 	t.Errors += o.Errors
 }

@@ -212,6 +212,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	o.uint("pdus", t.PDUs)
 	o.uint("connections_ended_early", t.Evicted)
 	o.uint("directions_starved", t.Starved)
+	if t.GapsGivenUp > 0 {
+		o.uint("gaps_given_up", t.GapsGivenUp)
+	}
 	o.uint("connection_records_dropped", t.RecordsDropped)
 	if t.FindingsUnlisted > 0 {
 		o.uint("findings_not_listed", t.FindingsUnlisted)

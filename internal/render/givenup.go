@@ -13,6 +13,7 @@ func GivenUp(t *pipeline.Totals) (out []string) {
 	}{
 		{t.Evicted, "connection was ended early (--max-connections, --memory)", "connections were ended early (--max-connections, --memory)"},
 		{t.Starved, "time a direction lost its place (--memory)", "times a direction lost its place (--memory)"},
+		{t.GapsGivenUp, "gap was given up before what is missing came (--reorder-memory, --memory)", "gaps were given up before what is missing came (--reorder-memory, --memory)"},
 		{t.RecordsDropped, "connection is not listed (--memory)", "connections are not listed (--memory)"},
 		{t.FindingsUnlisted, "finding is not listed (--memory)", "findings are not listed (--memory)"},
 	} {
