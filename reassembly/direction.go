@@ -61,6 +61,9 @@ func (h *Direction) StartKnown() bool { return h.startKnown }
 // Next is the offset of the first octet that was not yet delivered.
 func (h *Direction) Next() int64 { return h.next }
 
+// Continues reports whether a sequence number is that of the next octet.
+func (h *Direction) Continues(number uint32) bool { return number == h.base+uint32(h.next) } //nolint:gosec // wraps by design
+
 // FIN is the offset of the FIN, or -1 while none was seen.
 func (h *Direction) FIN() int64 { return h.fin }
 

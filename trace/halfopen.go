@@ -9,6 +9,9 @@ type HalfOpen struct {
 	By    Dir
 	// Answers says that Again is a SYN-ACK of another connection: no SYN that it answers was captured before it.
 	Answers bool
+	// Unseen says that no SYN of the other connection was captured: Again is its first packet, the numbers of which are others in both
+	// directions.
+	Unseen bool
 	// Opened says that the other connection took the ports: somebody answered the SYN, or what follows it was captured.
 	Opened bool
 	// Held is the packet by which the other side showed behind Again that it still had this connection, Ended is
@@ -20,4 +23,9 @@ type HalfOpen struct {
 	// Answer is the packet by which the other side showed that it still had the connection before, when this one was
 	// opened; Reset is the one by which the side that opened this one reset that. 0: there is none.
 	Answer, Reset uint64
+	// Late is the first packet of this connection, if it took the ports of another one and its SYNs were not captured; else 0.
+	Late uint64
+	// Leap is the first packet in front of which so much of both directions is missing that it may belong to another connection on the
+	// same ports, the SYNs of which were not captured; 0: there is none.
+	Leap uint64
 }

@@ -386,6 +386,9 @@ func (c *Conn) begins(side int, s *reassembly.Segment, fl *trace.Flow) {
 
 // push takes in a packet, and notes what it was.
 func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
+	if s.Len > 0 && !c.Continues(side, s) {
+		c.leaps(side, s)
+	}
 	seen := c.arrives(side, s)
 	late := c.tcp.Direction(side).Waiting()
 	note := c.tcp.Push(side, s)

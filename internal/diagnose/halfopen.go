@@ -45,6 +45,9 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 	case k.Answers:
 		what, named, lost = "SYN-ACK", "A SYN-ACK", "side that opened the other one"
 		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d is of another connection on the same ports, whose SYN was not captured before it", me, k.Again)
+	case k.Unseen:
+		what = "packet of another connection"
+		asked = fmt.Sprintf("In frame %d the numbers of both sides are others: another connection on the same ports begins, the SYNs of which were not captured", k.Again)
 	case k.Opened:
 		asked = fmt.Sprintf("The %s opened another %s in frame %d", me, on, k.Again)
 	}
@@ -79,8 +82,7 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 			d.Text += fmt.Sprintf(" The %s still had this one, as its acknowledgement in frame %d shows.", peer, k.Held)
 			d.Frames = append(d.Frames, k.Held)
 		}
-		d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", lost)
-		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", lost)
+		a.whyAgain(k, lost, &d)
 		if k.Answers && !k.Opened {
 			d.Text += fmt.Sprintf(" Nothing that follows the SYN-ACK was captured, so it may not have come from the %s.", me)
 		}
@@ -88,6 +90,17 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 		return
 	}
 	a.add(d)
+}
+
+// whyAgain says why ports may be used again while a connection is open, and what to do: a side may have lost it.
+func (a *about) whyAgain(k *trace.HalfOpen, lost string, d *Diagnosis) {
+	if k.Unseen {
+		d.Text += " The close may be missing from the capture as well, or a side has restarted and lost it."
+		d.Advice = largerBuffer(a.Connection)
+		return
+	}
+	d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", lost)
+	d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", lost)
 }
 
 // restarted reports whether the connection ended with a reset of the side that asked for another one, in answer to the other side.

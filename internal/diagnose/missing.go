@@ -77,6 +77,11 @@ func (a *about) begunBefore() {
 		Text: fmt.Sprintf("The %s had begun before the capture did. ", what), Advice: "start the capture before the connection: " + capture(a.Connection),
 	}
 	d.same = what
+	if k := a.HalfOpen; k != nil && k.Late > 0 {
+		d.Title, d.same = "beginning missing", "late "+what
+		d.Text = "The connection took the ports of an earlier one, and its beginning is missing from the capture. "
+		d.Advice = largerBuffer(a.Connection)
+	}
 	if a.MayBeRest {
 		d.Title, d.same = "beginning missing", "rest of a "+what
 		d.Text = fmt.Sprintf("The %s had begun before the capture did, or it is the rest of one that was ended early to bound memory. ", what)
@@ -152,9 +157,13 @@ func (a *about) gaps(dir trace.Dir) {
 		what = "dissected"
 	}
 	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(gone), who, what, Counted(n, "gap", "gaps"))
-	acked, file, holes := 0, 0, slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
+	acked, file, leap := 0, 0, false
+	holes := slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
 	for _, h := range holes {
-		if h.Octets+h.At <= f.Acked {
+		switch {
+		case a.leaps(&h):
+			leap = true
+		case h.Octets+h.At <= f.Acked:
 			acked++
 		}
 		if h.FileDamaged {
@@ -173,24 +182,39 @@ func (a *about) gaps(dir trace.Dir) {
 	if why != "" {
 		d.Text += ". " + why
 	} else {
-		d.Text += "." + whyMissing(len(holes), acked, file, peer, &d)
+		d.Text += "." + whyMissing(len(holes), acked, file, leap, peer, &d)
+	}
+	if leap {
+		d.Text += fmt.Sprintf(" In front of frame %d more of both sides is missing at once than usual: that frame may belong to another connection on the same "+
+			"ports, the beginning of which is not in the capture, and then these octets were never sent.", a.HalfOpen.Leap)
 	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
 	}
 	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 	if d.same == "acked" {
-		d.Advice = "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(a.Connection)
+		d.Advice = largerBuffer(a.Connection)
 	}
 	a.add(d)
+}
+
+// largerBuffer is what to do where the capture lost packets of a connection.
+func largerBuffer(c *trace.Connection) string {
+	return "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(c)
+}
+
+// leaps reports whether a hole may be none, because another connection begins behind it.
+func (a *about) leaps(h *trace.Hole) bool {
+	const least = 1 << 24
+	return a.HalfOpen != nil && a.HalfOpen.Leap > 0 && h.Octets > least
 }
 
 // captureLost is why octets are missing that arrived.
 const captureLost = "the capture lost them, and not the network."
 
 // whyMissing says why octets of a number of gaps may be missing, of which the other side acknowledged some, and
-// some are where the file is damaged.
-func whyMissing(holes, acked, file int, peer string, d *Diagnosis) (text string) {
+// some are where the file is damaged. leap: some may be none, see [about.leaps].
+func whyMissing(holes, acked, file int, leap bool, peer string, d *Diagnosis) (text string) {
 	switch {
 	case holes == 0: // none of them is among those that are listed
 		return ""
@@ -204,6 +228,8 @@ func whyMissing(holes, acked, file int, peer string, d *Diagnosis) (text string)
 	case acked == holes:
 		d.same = "acked"
 		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: "+captureLost, peer)
+	case leap && acked == 0:
+		d.same = "leap"
 	case acked == 0:
 		d.same = "lost"
 		text = fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)

@@ -31,15 +31,18 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 	if fl == nil || r.copied && r.repeatsOf(&fl.ends).repeating(fl.ends) || r.watching(fl, number) || r.reused && fl.conn.Asked() || r.pending != nil && r.hasPending(fl) { // ends lie in a cache line of their own
 		return false
 	}
+	s := &r.seg
+	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
+	if !fl.conn.Continues(side, s) && (r.reused && fl.conn.FarFrom(side, s) || fl.conn.Strays(side, s)) {
+		return false
+	}
 	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
 	r.latest = max(r.latest, n.Time)
 	r.totals.TCP++
 	if r.opt.Saw != nil {
 		r.opt.Saw(number, n.Time)
 	}
-	s := &r.seg
 	r.note = n
-	s.Reset(n.Seq, n.Ack, n.Flags, n.Payload(), number, n.Time)
 	s.Options, s.SACK, s.ZeroWindow, s.Window = int(n.Header)-packet.TCPLen, n.SACK(), n.ZeroWindow(), n.Room()
 	if r.tunnels != nil {
 		r.tunnels = nil
@@ -202,8 +205,12 @@ func (r *Run) tcp(f *capture.Frame, p *packet.Packet, n *readahead.Note) {
 		r.tellStraggler(f, p, &was, dir)
 		return
 	}
+	if was, dir, ok := r.former(p, fl, side); ok {
+		r.tellStraggler(f, p, &was, dir)
+		return
+	}
 	again := false
-	if fl, side, again = r.settlePending(fl, side, p); again || fl != nil && r.holdsSYN(fl, side, p) {
+	if fl, side, again = r.settlePending(fl, side, p); again || fl != nil && (r.holdsSYN(fl, side, p) || r.holdsStray(fl, side, p)) {
 		r.tellPending(f, p, r.pending[fl.ends].number)
 		return
 	}

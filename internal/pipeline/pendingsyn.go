@@ -18,8 +18,9 @@ import (
 // pendingSYN is such a SYN.
 type pendingSYN struct {
 	halfOpen
-	of   uint64 // the number of the connection that is open
-	side int    // of that one
+	of    uint64 // the number of the connection that is open
+	side  int    // of that one
+	stray bool   // it is no SYN, see holdsStray
 }
 
 // heldOctets is how many octets of a SYN wait with it. As TCP Fast Open has them they fill no more than a segment.
@@ -32,22 +33,38 @@ func (r *Run) holdsSYN(fl *flow, side int, p *packet.Packet) bool {
 	if s.Flags&reassembly.FlagSYN == 0 || !fl.conn.Held() || !fl.conn.NewConnection(side, s) {
 		return false
 	}
-	if r.opt.Sums {
-		if verdict, _ := p.Sum(); verdict == packet.ChecksumBad {
-			return false
-		}
+	if r.spoils(p) {
+		return false
 	}
+	r.hold(fl, side, p)
+	fl.conn.SYNPending(side, s)
+	return true
+}
+
+// spoils reports whether a packet is damaged, so that nothing begins with it.
+func (r *Run) spoils(p *packet.Packet) bool {
+	if !r.opt.Sums {
+		return false
+	}
+	verdict, _ := p.Sum()
+	return verdict == packet.ChecksumBad
+}
+
+// hold has the segment at hand wait beside a connection, in place of what waits there.
+func (r *Run) hold(fl *flow, side int, p *packet.Packet) {
+	s := &r.seg
 	e, swap := p.Endpoints()
 	if r.pending == nil {
 		r.pending = map[packet.Endpoints]pendingSYN{}
 	}
 	r.dropPending(fl)
-	v := pendingSYN{halfOpen{r.number(), e, swap, *s, r.forced(p)}, fl.conn.Trace.Number, side}
+	v := pendingSYN{halfOpen: halfOpen{r.number(), e, swap, *s, r.forced(p)}, of: fl.conn.Trace.Number, side: side}
 	v.seg.Data, v.seg.Fragments = bytes.Clone(s.Data[:min(len(s.Data), heldOctets)]), slices.Clone(s.Fragments)
+	if v.stray = s.Flags&reassembly.FlagSYN == 0; v.stray && s.Len > heldOctets {
+		v.seg.Seq, v.seg.Data, v.seg.Len = s.Seq+uint32(s.Len), nil, 0 //nolint:gosec // of a packet
+	}
 	r.memory.Take(len(v.seg.Data))
 	r.pending[e] = v
-	fl.conn.SYNPending(side, s)
-	return true
 }
 
 // dropPending forgets the SYN that waits on the ports of a connection, if there is one.
@@ -82,19 +99,27 @@ func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, fr
 		return fl, side, false
 	}
 	s := &r.seg
-	switch again := side == v.side && s.Flags&synFlags == v.seg.Flags&synFlags && s.Seq == v.seg.Seq; {
-	case again && fl.conn.Held():
+	switch again := side == v.side && s.Flags&synFlags == v.seg.Flags&synFlags && s.Seq == v.seg.Seq && (!v.stray || s.Len > 0); {
+	case again && (v.stray || fl.conn.Held()):
 		return fl, side, true
 	case again || v.began(fl, side, s):
 		_, swap := p.Endpoints()
-		fl.conn.Displaced()
+		if v.stray {
+			fl.conn.Superseded(v.side, v.seg.Frame)
+		} else {
+			fl.conn.Displaced()
+		}
 		before := fl.conn.Trace
 		fl = r.reuse(fl, v.swap)
 		r.begin(fl, &v.halfOpen)
-		fl.conn.Inherit(before)
+		if fl.conn.Inherit(before); v.stray {
+			fl.conn.Late(v.seg.Frame)
+		}
 		return fl, sideOf(swap, v.swap), false
 	}
-	fl.conn.Keeps(side, v.side, s)
+	if !v.stray {
+		fl.conn.Keeps(side, v.side, s)
+	}
 	return fl, side, false
 }
 
@@ -103,6 +128,10 @@ const synFlags = reassembly.FlagSYN | reassembly.FlagACK | reassembly.FlagRST
 
 // began reports whether a segment has the numbers of the connection that a SYN is of, and not those of the one that is open.
 func (v *pendingSYN) began(fl *flow, side int, s *reassembly.Segment) bool {
+	if v.stray {
+		return s.Flags&(reassembly.FlagSYN|reassembly.FlagRST|reassembly.FlagACK) == reassembly.FlagACK &&
+			fl.conn.Closer(v.side, side, s, &v.seg)
+	}
 	first, ack := v.seg.Seq+1, s.Flags&reassembly.FlagACK != 0
 	answers := v.seg.Flags&reassembly.FlagACK != 0
 	switch {

@@ -293,8 +293,9 @@ type Run struct {
 	manyFlows int
 	coming    upcoming
 	repeats   [settleParts]repeats
-	reused    bool // ports were used again
-	copied    bool // packets may be copies at present, see repeats
+	late      uint64 // the last frame that began a connection without SYNs on the ports of one that was settled
+	reused    bool   // ports were used again
+	copied    bool   // packets may be copies at present, see repeats
 	taps      [settleParts]taps
 	tapping   bool // packets are remembered in some of taps, or were
 	memory    *budget.Account
@@ -492,6 +493,9 @@ func (r *Run) ended(err error) (bool, error) {
 
 func (r *Run) init(fl *flow, p *packet.Packet) {
 	fl.conn.Init(&r.env, r.number(), endpoints(p), r.forced(p))
+	if r.late > 0 && r.late == r.seg.Frame {
+		fl.conn.Late(r.late)
+	}
 	fl.conn.Trace.MayBeRest = r.totals.Evicted > 0 && r.seg.Flags&reassembly.FlagSYN == 0
 }
 

@@ -321,6 +321,10 @@ func (r *Run) straggler(p *packet.Packet) (settled, trace.Dir, bool) {
 		begins = !was.syns.Copied(side, s)
 	case reassembly.FlagSYN | reassembly.FlagACK: // its SYN had the number of the old one
 		begins = was.syns.Other(side, s)
+	default: // its SYNs were not captured
+		if begins = was.syns.Apart(side, s) && !r.spoils(p); begins {
+			r.late = s.Frame
+		}
 	}
 	if begins {
 		delete(past, e)

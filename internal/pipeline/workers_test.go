@@ -246,7 +246,11 @@ func comings(n int) []capture.Frame {
 				t.Close()
 			}))
 		case 8: // the ports of the one before
-			parts = append(parts, at(i-1, when+20*second, func(t *tracetest.TCP) { t.Play(small(i % 2)); t.Close() }))
+			again := numbered([2]uint32{5_000_000, 3_000_000_000}, i-1, when+20*second, func(t *tracetest.TCP) { t.Play(small(i % 2)); t.Close() })
+			if i/9%2 == 1 { // its SYNs are missing
+				again = again[3:]
+			}
+			parts = append(parts, again)
 		default:
 			parts = append(parts, at(i, when, func(t *tracetest.TCP) { t.Play(small(i % 2)); t.Close() }))
 		}

@@ -1,0 +1,68 @@
+package analysis
+
+import (
+	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/reassembly"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// Continues reports whether a packet of a side is the next one, as nearly every packet is.
+func (c *Conn) Continues(side int, s *reassembly.Segment) bool {
+	return c.tcp.Direction(side).Continues(s.Seq)
+}
+
+// Strays reports whether a packet is certain to belong to another connection on the same ports, whose SYNs were not captured.
+func (c *Conn) Strays(side int, s *reassembly.Segment) bool {
+	switch c.tcp.Apart(side, s) {
+	case reassembly.Other:
+		return true
+	case reassembly.FarApart:
+		return startupAlone(s)
+	case reassembly.Apart: // a startup frame comes once
+		return (c.Trace.Side[c.Dir(side)].HasStartup || c.dirs[side].phase == full) && startupAlone(s)
+	default:
+		return false
+	}
+}
+
+// FarFrom reports whether a packet lies so far from the connection that it need not be of it.
+func (c *Conn) FarFrom(side int, s *reassembly.Segment) bool {
+	return c.tcp.Apart(side, s) >= reassembly.FarApart
+}
+
+// startupAlone reports whether a packet holds a startup frame and nothing else.
+func startupAlone(s *reassembly.Segment) bool {
+	kind, ok := mpa.KeyKind(s.Data)
+	return ok && kind != mpa.StartupRTR && len(s.Data) >= mpa.StartupLen && s.Len == mpa.StartupLen+int(mpa.PrivateLen(s.Data))
+}
+
+// Closer reports whether the numbers of a packet of a side are closer to those of one that strayed, which another side may have sent, than
+// to the connection.
+func (c *Conn) Closer(strayed, side int, s, stray *reassembly.Segment) bool {
+	number, ack := stray.Seq, stray.Ack
+	if side != strayed {
+		number, ack = ack, number
+	}
+	return c.tcp.Direction(side).Closer(s.Seq, number) && c.tcp.Direction(1-side).Closer(s.Ack, ack)
+}
+
+// Superseded notes that another connection took the ports, the SYNs of which were not captured: a packet of a side is its first.
+func (c *Conn) Superseded(side int, frame uint64) {
+	c.tcp.Superseded()
+	if c.Open() && c.Trace.IsMPA {
+		k := c.halfOpen()
+		*k = trace.HalfOpen{Again: frame, By: c.Dir(side), Opened: true, Unseen: true, Answer: k.Answer, Reset: k.Reset, Late: k.Late}
+	}
+}
+
+// Late notes that the connection took the ports of another one, and that its SYNs were not captured: a frame is its first.
+func (c *Conn) Late(frame uint64) { c.halfOpen().Late = frame }
+
+// leaps notes a packet that may belong to another connection: so much is missing in front of it, in both directions.
+func (c *Conn) leaps(side int, s *reassembly.Segment) {
+	if c.tcp.Apart(side, s) == reassembly.FarApart {
+		if k := c.halfOpen(); k.Leap == 0 {
+			k.Leap = s.Frame
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/capture"
+	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/trace"
+)
+
+// TestStrays: a connection whose SYNs were not captured is another one than that before it on its ports, whether that is kept or
+// settled; packets of the one before that come late, and a packet that nothing follows, make none.
+func TestStrays(t *testing.T) {
+	whole := func(t *tracetest.TCP) { t.Play(small(0)); t.Close() }
+	old := numbered([2]uint32{1000, 2000}, 0, 0, whole)
+	next := numbered([2]uint32{500_000_000, 3_000_000_000}, 0, 20*second, whole)[3:]
+	open := old[:len(old)-3]
+	for _, tt := range []struct {
+		name  string
+		parts [][]capture.Frame
+		want  int
+	}{
+		{"closed", [][]capture.Frame{old, next}, 2},
+		{"open", [][]capture.Frame{open, next}, 2},
+		{"open, and its last packets come late", [][]capture.Frame{open[:len(open)-1], next[:4], open[len(open)-1:], next[4:]}, 2},
+		{"one packet", [][]capture.Frame{old[:6], next[:1], old[6:]}, 1},
+		{"the same one", [][]capture.Frame{old[:6], old[7:]}, 1},
+		{"the close comes again", [][]capture.Frame{old, old[5:]}, 1},
+	} {
+		fs := tracetest.Join(tt.parts...)
+		for _, over := range []int{0, 4096} {
+			r := pipeline.New(pipeline.Options{Sums: true, Brief: true}, nil)
+			r.SetMaxOver(over)
+			if err := r.Read(tracetest.Source(fs)); err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for c := range r.Finish().All() {
+				n++
+				checkStray(t, tt.name, c, n)
+			}
+			if n != tt.want {
+				t.Errorf("%s, %d stay: %d connections, want %d", tt.name, over, n, tt.want)
+			}
+		}
+		agree(t, tt.name, tracetest.PCAP(fs), pipeline.Options{Sums: true}, 0)
+	}
+}
+
+// checkStray: the nth connection has all of its FPDUs, and lacks nothing.
+func checkStray(t *testing.T, name string, c *trace.Connection, n int) {
+	t.Helper()
+	if k := c.HalfOpen; c.Flow[0].Rare().Gaps+c.Flow[1].Rare().Gaps > 0 && n > 1 || n > 1 && (k == nil || k.Late == 0) {
+		t.Error(name, fmt.Sprintf("%d: %+v %+v", n, c.Flow[0].Rare(), k))
+	}
+}

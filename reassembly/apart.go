@@ -1,0 +1,129 @@
+package reassembly
+
+import "math"
+
+// Apartness says how far a packet with octets lies from all that its connection has shown.
+type Apartness uint8
+
+// How far.
+const (
+	// Near: it belongs to the connection, as far as its numbers tell.
+	Near Apartness = iota
+	// Apart: both of its numbers are new, and not next. Octets of both directions are missing, or it is another
+	// connection, the SYNs of which were not captured.
+	Apart
+	// FarApart: as Apart, and farther than acknowledgements are believed.
+	FarApart
+	// Other: it is another connection.
+	Other
+)
+
+// spot is where a number lies, seen from the octets of a direction that are known.
+type spot uint8
+
+const (
+	spotHere spot = iota
+	spotPassed
+	spotAhead
+	spotFar
+	spotOutside // in front of the first octet
+)
+
+const (
+	// muchSent is more than what is under way at once, and so than what is sent again.
+	muchSent = 1 << 26
+	// startupOctets are those at the start of a stream: copies of a startup frame lie there.
+	startupOctets = 1 << 16
+)
+
+// spot tells where a number lies, and by how much it is ahead. A FIN counts for one, and so does the keep-alive in front of the
+// first octet. What was acknowledged and not captured does not count: the acknowledgement may be of another connection.
+func (h *Direction) spot(number uint32) (at spot, by int64) {
+	base, top := h.base, h.high()
+	switch {
+	case h.started:
+	case h.baseByAck:
+		top = max(h.ackOff, 0)
+	case h.ackSeq == 0: // nothing is known
+		return spotHere, 0
+	default: // what was acknowledged last, of a direction that was not captured
+		base, top = h.ackSeq, 0
+	}
+	off := top + int64(int32(number-base-uint32(top))) //nolint:gosec // wraps by design
+	switch by = off - top; {
+	case by > 1+maxAhead:
+		return spotFar, by
+	case by > 1:
+		return spotAhead, by
+	case off < -1 && (h.startKnown || off < -muchSent):
+		return spotOutside, 0
+	case by < -muchSent && off > startupOctets:
+		return spotPassed, 0
+	}
+	return spotHere, 0
+}
+
+// Apart tells how far from the connection a packet lies that is no SYN and has octets. It is certain to belong to another one if its
+// numbers of both directions are, and
+//   - the connection had ended, or
+//   - a number lies where the connection cannot be: in front of its first octet, or where it was so long ago that nothing is sent
+//     again from there, unless both do (then it is a late copy), or
+//   - no link is so fast that as much can have been lost since the packet before.
+func (c *Conn) Apart(dir int, s *Segment) Apartness {
+	if s.Flags&(FlagSYN|FlagRST|FlagACK) != FlagACK || s.Len == 0 {
+		return Near
+	}
+	h, peer := &c.dirs[dir], &c.dirs[1-dir]
+	a, more := peer.spot(s.Ack)
+	if a == spotHere {
+		return Near
+	}
+	b, by := h.spot(s.Seq)
+	back := func(p spot) bool { return p == spotOutside || p == spotPassed }
+	switch {
+	case b == spotHere, a == spotPassed && b == spotPassed:
+		return Near
+	case a == spotAhead, b == spotAhead:
+		return Apart
+	case c.rst[0], c.rst[1], h.fin >= 0, peer.fin >= 0, back(a), back(b), c.tooFast(max(by, more), s.Time):
+		return Other
+	}
+	return FarApart
+}
+
+// tooFast reports whether no link carries so many octets in the time since the last packet. How exact the times of a capture are is
+// not known, so a few milliseconds are none.
+func (c *Conn) tooFast(octets, now int64) bool {
+	const fastest, inexact, longest = 100, 1 << 30, math.MaxInt32 / 100 // octets in a nanosecond, octets, nanoseconds
+	since := now - c.time
+	return c.time != 0 && now != 0 && since >= 0 && since <= longest && octets > inexact+fastest*since
+}
+
+// Acknowledged reports whether what a packet acknowledges lies where the connection was.
+func (o *Opening) Acknowledged(dir int, s *Segment) bool {
+	const syn, fin = 1, 1
+	return s.Flags&FlagACK != 0 && o.known[1-dir] && s.Ack-(o.base[1-dir]-syn) <= o.size[1-dir]+syn+fin
+}
+
+// Apart reports whether a packet lies outside the connection in both directions, where all of that is known.
+func (o *Opening) Apart(dir int, s *Segment) bool {
+	if s.Flags&(FlagSYN|FlagRST|FlagACK) != FlagACK || s.Len == 0 || !o.Both() || max(o.size[0], o.size[1]) >= math.MaxInt32 {
+		return false
+	}
+	return !o.Holds(dir, s) && !o.Acknowledged(dir, s)
+}
+
+// Closer reports whether a number is closer to another one than to what the direction has shown.
+func (h *Direction) Closer(number, other uint32) bool {
+	gap := func(d int32) int64 { return max(int64(d), -int64(d)) }
+	off := gap(int32(number - other))                                         //nolint:gosec // wraps by design
+	return off < maxAhead && off < gap(int32(number-h.base-uint32(h.high()))) //nolint:gosec // as above
+}
+
+// Superseded says that the last packets were of another connection: what they acknowledged beyond all octets of this one was not its own.
+func (c *Conn) Superseded() {
+	for i := range c.dirs {
+		h := &c.dirs[i]
+		h.acked = min(h.acked, h.high()+1)
+	}
+}
