@@ -112,8 +112,8 @@ type Stall struct {
 	FirstProbe, LastProbe uint64
 	Deaf                  bool
 	// Hole says that octets were missing before others that had come: they were lost
-	// before the capture point, or came out of order.
-	Hole bool
+	// before the capture point, or came out of order. LastOnes: of what follows them only the FIN had come.
+	Hole, LastOnes bool
 	// Again counts the packets in it that repeated octets, the last one is AgainFrame;
 	// Known are those of which the other side had acknowledged all octets, as the capture
 	// shows, and their sender did not know.

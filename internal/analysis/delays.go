@@ -180,7 +180,7 @@ func (c *Conn) paused(side int, s *reassembly.Segment, end trace.StallEnd) {
 	if !c.running() || (w.closed || w.dirs[0].fin || w.dirs[1].fin) && !(end == trace.StallData && h.Early()) {
 		return
 	}
-	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting() || h.Early()}}
+	u := undone{Stall: trace.Stall{End: end, Hole: h.Waiting() || h.Early(), LastOnes: !h.Waiting() && h.Early()}}
 	high := max(h.High(), h.FIN())
 	switch {
 	case end == trace.StallData:

@@ -225,13 +225,7 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 				"failed over, a firewall; and whether the %s itself hung.", other, other)
 	case lostBefore:
-		how, what := "lost on its way to the capture point", "lost packets"
-		if n, first := a.damaged(d); n > 0 && first <= s.To.Frame {
-			how, what = "damaged or lost on its way to the capture point", "damaged and lost packets"
-		}
-		return fmt.Sprintf("Some of what it had sent was missing while later %s had come: it was %s, and the "+
-				"%s noticed only after that time. %s waited for an acknowledgement.", a.units(), how, me, amount),
-			fmt.Sprintf("look for %s between the %s and the capture point: drops at switches and adapters.", what, me)
+		return a.lostBefore(d, s, amount)
 	case lateAck:
 		return fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
 			"capture missed packets, or its clock went forward.", other, amount, me), "compare with a capture at the other side."
@@ -247,6 +241,24 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 	return fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
 			"before the capture point.", me),
 		fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+}
+
+// lostBefore says that octets or chunks were lost in front of the capture point, as what came behind them shows.
+func (a *about) lostBefore(d trace.Dir, s *trace.Stall, amount string) (text, advice string) {
+	me := d.Sender()
+	how, what := "lost on its way to the capture point", "lost packets"
+	if n, first := a.damaged(d); n > 0 && first <= s.To.Frame {
+		how, what = "damaged or lost on its way to the capture point", "damaged and lost packets"
+	}
+	missing, noticed := fmt.Sprintf("Some of what it had sent was missing while later %s had come", a.units()), "noticed only after that time"
+	if s.LastOnes {
+		missing = "The end of what it had sent was missing while its FIN had come"
+	}
+	if s.End != trace.StallData {
+		noticed = "did not send it again in that time"
+	}
+	return fmt.Sprintf("%s: it was %s, and the %s %s. %s waited for an acknowledgement.", missing, how, me, noticed, amount),
+		fmt.Sprintf("look for %s between the %s and the capture point: drops at switches and adapters.", what, me)
 }
 
 // amount is how much was not acknowledged.

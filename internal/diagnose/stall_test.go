@@ -228,7 +228,7 @@ func TestStall_BeforeFIN(t *testing.T) {
 		want string
 	}{
 		{"out of order", 1e4, ""},
-		{"lost", 2e8, "The initiator did not get on for 200 ms, from frame 8 to frame 10. Some of what it had sent was missing while later octets had come: " +
+		{"lost", 2e8, "The initiator did not get on for 200 ms, from frame 8 to frame 10. The end of what it had sent was missing while its FIN had come: " +
 			"it was lost on its way to the capture point, and the initiator noticed only after that time. 424 octets waited for an acknowledgement."},
 	} {
 		var c tracetest.TCP
@@ -257,5 +257,33 @@ func TestStall_BeforeFIN(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %q", tt.name, got)
 		}
+	}
+}
+
+// TestStall_NeverAgain: what is not sent again until the capture ends was not noticed by its sender.
+func TestStall_NeverAgain(t *testing.T) {
+	c := tracetest.TCP{Size: [2]int{424, 0}}
+	c.Handshake()
+	d := greeting()
+	d.Message(tracetest.Client, rdmap.OpSend, tracetest.Octets(1, 1200), 400)
+	c.Play(d)
+	n := len(c.Packets)
+	lost := c.Packets[n-2].Off
+	c.Packets = append(c.Packets[:n-2], c.Packets[n-1])
+	for range 2 {
+		c.Ack(tracetest.Server)
+		c.Packets[len(c.Packets)-1].Ack = lost
+		c.Wait(2e9)
+	}
+	const want = "The initiator did not get on for 2 s, from frame 10 until the end of the capture. Some of what it had sent was missing while later octets had come: " +
+		"it was lost on its way to the capture point, and the initiator did not send it again in that time. 848 octets waited for an acknowledgement."
+	got := ""
+	for _, d := range diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets))) {
+		if d.Kind == diagnose.Stalled {
+			got += d.Text
+		}
+	}
+	if got != want {
+		t.Errorf("%q", got)
 	}
 }
