@@ -29,6 +29,8 @@ func TestCopies(t *testing.T) {
 		{"two in one", []packet{{0, octets[:12]}, {12, octets[12:24]}}, packet{0, octets[:24]}, false, 0, 0},
 		{"two in one, the second differs", []packet{{0, octets[:12]}, {12, octets[12:24]}}, packet{0, octets[:23] + "X"}, true, 12, 0},
 		{"with new octets behind", []packet{{0, octets[:12]}}, packet{0, octets[:24]}, false, 0, 0},
+		{"with new octets behind, one in front differs", []packet{{0, octets[:12]}}, packet{0, "0X" + octets[2:24]}, true, 0, 0},
+		{"with new octets behind two, one of the second differs", []packet{{0, octets[:12]}, {12, octets[12:24]}}, packet{0, octets[:22] + "X" + octets[23:36]}, true, 12, 0},
 		{"a part of one", []packet{{0, octets[:12]}}, packet{4, octets[4:8]}, false, 0, 1},
 		{"a part of one, and one", []packet{{0, octets[:12]}, {12, octets[12:24]}}, packet{6, octets[6:12] + "XXXXXXXXXXXX"}, true, 12, 1},
 		{"before a hole", []packet{{0, octets[:12]}, {24, octets[24:]}}, packet{0, "X" + octets[1:12]}, true, 0, 0},
