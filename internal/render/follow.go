@@ -56,8 +56,9 @@ type Follow struct {
 	messages dialogue.Messages
 	pending  []*spoken // of the frame at hand
 	spare    []*spoken
-	talk     *talk  // of a message that is over, to be used again
-	last     uint64 // the number of the last PDU
+	talk     *talk     // of a message that is over, to be used again
+	last     uint64    // the number of the last PDU
+	front    [2]uint64 // by direction, the frame of its last PDU, 0: there is none
 	asked    requests
 	shut     [2]bool // the receive window of the sender is closed
 	octets   int64   // when octets came that completed nothing, the first time since the last entry; 0: they did not
@@ -141,7 +142,7 @@ func (f *Follow) PDU(p *trace.PDU) {
 		f.begun = true
 		f.form.begin(p.Conn)
 	}
-	f.last = p.Number
+	f.last, f.front[p.Dir] = p.Number, p.Frame
 	if p.Segment == nil {
 		f.alone(p)
 		return
@@ -220,11 +221,7 @@ func (f *Follow) Gap(g *trace.GapEvent) {
 		f.form.begin(g.Conn)
 	}
 	e := f.event("gap", g.Conn, g.Dir, g.Frame, g.Time)
-	b := append(e.text, "(missing"...)
-	if g.Behind > 0 && g.Behind < g.Frame {
-		b = appendNumber(b, " before frame ", g.Behind)
-	}
-	b = append(b, ": "...)
+	b := append(f.appendPlace(append(e.text, "(missing"...), g), ": "...)
 	if g.Conn.Transport == trace.SCTP {
 		b = appendInt(b, g.Chunks)
 		b = appendNumber(b, " DDP-SSNs from ", uint64(g.SSN))
@@ -238,6 +235,25 @@ func (f *Follow) Gap(g *trace.GapEvent) {
 	e.text = append(append(b, g.Reason...), ')')
 	e.colour = yellow
 	f.hold(e)
+}
+
+// appendPlace says where a hole lies in what its side sent, if it became known farther down than there: what the other side said meanwhile
+// stands in front of the line.
+func (f *Follow) appendPlace(b []byte, g *trace.GapEvent) []byte {
+	front := f.front[g.Dir]
+	if g.Conn.Transport == trace.SCTP || front >= g.Behind && g.Behind > 0 { // its order is not that of the frames
+		front = 0
+	}
+	switch {
+	case g.Behind == g.Frame:
+	case g.Behind > 0 && front > 0:
+		b = appendNumber(appendNumber(b, " between frames ", front), " and ", g.Behind)
+	case g.Behind > 0:
+		b = appendNumber(b, " before frame ", g.Behind)
+	case front > 0:
+		b = appendNumber(b, " behind frame ", front)
+	}
+	return b
 }
 
 // Finding marks the message that a finding is about, if that is still to be shown.
