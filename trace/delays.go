@@ -122,7 +122,7 @@ type Stall struct {
 }
 
 // Length is how long it took, in nanoseconds.
-func (s *Stall) Length() int64 { return s.To.Time - s.From.Time }
+func (s *Stall) Length() int64 { return Elapsed(s.From.Time, s.To.Time) }
 
 // StallEnd is what ended a stall.
 type StallEnd uint8

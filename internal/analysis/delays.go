@@ -75,7 +75,7 @@ func (c *Conn) handshake(side int, s *reassembly.Segment) {
 
 // opensAgain notes that a side sends its SYN again. One that comes sooner than a timer runs out is a copy.
 func (c *Conn) opensAgain(fl *trace.Flow, s *reassembly.Segment) {
-	wait := s.Time - c.Trace.FirstTime
+	wait := trace.Elapsed(c.Trace.FirstTime, s.Time)
 	if c.Trace.FirstTime == 0 || s.Time == 0 || wait < minStall {
 		return
 	}

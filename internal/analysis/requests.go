@@ -323,7 +323,7 @@ func (c *upper) answered(side, i int, p *trace.PDU) {
 	h := c.queues[1-side].asks
 	r := &h.requests[i]
 	if !r.any {
-		r.any, r.first = true, p.Time-r.time
+		r.any, r.first = true, trace.Elapsed(r.time, p.Time)
 		h.answers = append(h.answers, answer{request: r.pdu, pdus: c.env.answer()})
 	}
 	a := &h.answers[h.answerTo(r)]
@@ -374,7 +374,7 @@ func elapsed(from, to int64) int64 {
 	if from == 0 || to == 0 || to < from {
 		return -1
 	}
-	return to - from
+	return trace.Elapsed(from, to)
 }
 
 // between is the time from one packet to another, 0 if it is not known because one of them has no time.
@@ -382,7 +382,7 @@ func between(from, to int64) int64 {
 	if from == 0 || to == 0 {
 		return 0
 	}
-	return to - from
+	return trace.Elapsed(from, to)
 }
 
 // complete ends request i of the other side, and those before it: their answers
@@ -394,7 +394,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 	a := h.takeAnswer(&r)
 	h.requests[i].any = false
 	h.pass(fl, p.Time)
-	if d := between(r.time+r.first, p.Time); r.got > r.lead && d > 0 {
+	if d := between(r.time, p.Time) - r.first; r.first >= 0 && r.got > r.lead && d > 0 {
 		fl.Waits.Octets += r.got - r.lead
 		fl.Waits.Time += d
 	}

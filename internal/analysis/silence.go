@@ -40,7 +40,7 @@ func (w *work) silent() *silence {
 // quietUntil notes that nothing was sent for long until the packet at hand, before it is counted.
 func (c *Conn) quietUntil(s *reassembly.Segment) {
 	k, t := c.work.silent(), c.Trace
-	k.idle = trace.Silence{From: t.LastFrame, To: s.Frame, Idle: s.Time - t.LastTime}
+	k.idle = trace.Silence{From: t.LastFrame, To: s.Frame, Idle: trace.Elapsed(t.LastTime, s.Time)}
 	k.frames = [2]uint64{t.Flow[c.Dir(0)].Frames, t.Flow[c.Dir(1)].Frames}
 }
 

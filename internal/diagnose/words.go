@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // sentence makes a sentence of words that begin with a small letter and end without a
@@ -66,7 +67,7 @@ func Span(first, last int64) string {
 	if first == 0 || last == 0 || last == pipeline.Epoch { // all frames have the time 0
 		return "no times"
 	}
-	return duration(max(last-first, 0))
+	return duration(max(trace.Elapsed(first, last), 0))
 }
 
 // list joins words: "a", "a and b", "a, b and c".

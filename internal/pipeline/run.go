@@ -119,6 +119,8 @@ type Judge interface {
 // Epoch is the time 0 in a run, where 0 stands for none: see [capture.Frame].
 const Epoch = capture.Epoch
 
+const _ = uint(trace.Epoch-Epoch) + uint(Epoch-trace.Epoch) // they are the same
+
 // Frame is a frame with what its decoding found. It is borrowed.
 type Frame struct {
 	capture.Frame

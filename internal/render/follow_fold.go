@@ -285,7 +285,7 @@ func (s *foldSum) append(b []byte, times uint64) []byte {
 	b = appendNumber(append(b, ": "...), "frames ", s.first)
 	b = appendNumber(b, "-", s.last)
 	if s.ended > s.began && s.began != 0 {
-		b = append(append(b, ", "...), diagnose.Duration(s.ended-s.began)...)
+		b = append(append(b, ", "...), diagnose.Duration(trace.Elapsed(s.began, s.ended))...)
 	}
 	for d, n := range s.messages {
 		if n > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // clock knows when a capture began and ended: the times of its first frame and of the
@@ -33,7 +34,7 @@ func (c *clock) at(f *pipeline.Frame) (int64, bool) {
 }
 
 // since is the time since the first frame, false for none.
-func (c *clock) since(ns int64) (int64, bool) { return ns - c.first, ns != 0 }
+func (c *clock) since(ns int64) (int64, bool) { return trace.Elapsed(c.first, ns), ns != 0 }
 
 // timeless reports whether there are frames, and none of them has a time.
 func (c *clock) timeless() bool { return !c.begun && c.untimed > 0 }
@@ -59,7 +60,7 @@ func (c *clock) lacks(r *Report) {
 }
 
 // duration is the time from the first frame to the latest one.
-func (c *clock) duration() int64 { return c.last - c.first }
+func (c *clock) duration() int64 { return trace.Elapsed(c.first, c.last) }
 
 // seconds is a duration as tshark computes with it.
 func seconds(ns int64) float64 { return float64(ns/1e9) + float64(ns%1e9)/1e9 }

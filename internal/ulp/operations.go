@@ -124,7 +124,7 @@ func (o *Operation) took(now int64) int64 {
 	if o.time == 0 || now < o.time {
 		return -1
 	}
-	return now - o.time
+	return trace.Elapsed(o.time, now)
 }
 
 // appendTook appends the time until now, if it is known.
