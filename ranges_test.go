@@ -642,8 +642,8 @@ func TestTotals_Complete(t *testing.T) {
 	elsewhere := map[string]string{
 		"RecordsDropped": "all connections are yielded", "FindingsUnlisted": "all findings are yielded",
 		"Emptied": "those of Cut that bring nothing", "Headless": "those of Cut without a whole header",
-		"FirstCopy": "the frame of one of Copies",
-		"Compared":  "whether packets seem to be Copies", "Alike": "whether packets seem to be Copies",
+		"FirstCopy": "the frame of one of Copies", "FirstClamped": "the frame of one of Clamped",
+		"Compared": "whether packets seem to be Copies", "Alike": "whether packets seem to be Copies",
 		"ComparedBare": "whether packets seem to be Copies", "AlikeBare": "whether packets seem to be Copies",
 		"LoneDamaged": "those of IWARP that are a damaged packet, as their records say", "SumsRight": "what records say of connections",
 		"Lost": "LostByInterface and LostBySystem",

@@ -11,6 +11,8 @@ type Totals struct {
 	// FirstTime and LastTime are those of the first and of the last frame that have one,
 	// in nanoseconds since the Unix epoch; 0 if no frame has.
 	FirstTime, LastTime int64
+	// Clamped counts frames whose time is not within 1677 to 2262, and stands as the end of that range.
+	Clamped uint64
 	// TCP and SCTP count frames with a packet of it, Other those with something else,
 	// Fragments those that waited for other fragments of their IP packet. Malformed
 	// frames contradict themselves, and of Truncated ones a header is missing.
@@ -67,7 +69,7 @@ func (p *pass) totals() Totals {
 	t := p.run.Totals()
 	out := Totals{
 		Frames: t.Frames, Octets: t.Octets, Captured: t.Captured, Cut: t.Cut,
-		FirstTime: t.FirstTime, LastTime: t.LastTime,
+		FirstTime: t.FirstTime, LastTime: t.LastTime, Clamped: t.Clamped,
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,

@@ -348,6 +348,9 @@ func (p *pick) Frame(f *pipeline.Frame) {
 // long things took; nil if neither is so.
 func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
 	switch last := t.LastTime; {
+	case t.Clamped > 0 && (t.Clamped < t.Frames || t.FirstTime != last):
+		return fmt.Errorf("%s: the %s not within 1677 to 2262 (first: frame %d): the end of that range stands there, and how long things took with them is not known",
+			name, clamped(t.Clamped), t.FirstClamped)
 	case t.PDUs == 0 || t.FirstTime != last:
 	case last == pipeline.Epoch:
 		return fmt.Errorf("%s: all frames have the time 0: nothing is known of how long anything took", name)
@@ -358,6 +361,14 @@ func (o *selectFlags) untimed(name string, t *pipeline.Totals) error {
 		return nil
 	}
 	return fmt.Errorf("%s: no frame has a time, so --after and --before select nothing: use --frames", name)
+}
+
+// clamped says how many frames have times that are out of range.
+func clamped(n uint64) string {
+	if n == 1 {
+		return "time of 1 frame is"
+	}
+	return fmt.Sprintf("times of %d frames are", n)
 }
 
 // noneSelected says that no frame of a capture is selected, nil if one is.

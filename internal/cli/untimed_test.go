@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,7 +156,17 @@ func TestZeroTime(t *testing.T) {
 	relative := shiftedFile(t, rping, func(ns, first int64) int64 { return ns - first })
 	zero := shiftedFile(t, rping, func(int64, int64) int64 { return 0 })
 	far := shiftedFile(t, rping, func(int64, int64) int64 { return 1<<63 - 1 })
+	some := retimedFile(t, rping, func(fs []capture.Frame) []capture.Frame {
+		fs[9].Time, fs[12].Time = math.MaxInt64, math.MaxInt64
+		return fs
+	})
+	one := retimedFile(t, rping, func(fs []capture.Frame) []capture.Frame {
+		fs[12].Time = math.MaxInt64
+		return fs
+	})
 	for _, tt := range []struct{ args, has, says string }{
+		{"check " + some, "", "the times of 2 frames are not within 1677 to 2262 (first: frame 10)"},
+		{"analyze " + one, "", "the time of 1 frame is not within 1677 to 2262 (first: frame 13)"},
 		{"dissect -T ndjson --before +0 " + relative, `"frame":1,"time":"1970-01-01T00:00:00.000000000Z"`, ""},
 		{"dissect -T fields -e frame.time_epoch -c 1 " + relative, "0.000000000\n", ""},
 		{"analyze " + relative, "91 frames, 213.8 ms", ""},

@@ -36,7 +36,7 @@ func (r *Run) predecoded(n *readahead.Note, number uint64, f *capture.Frame, p *
 	if !fl.conn.Continues(side, s) && (r.reused && fl.conn.FarFrom(side, s) || fl.conn.Strays(side, s)) {
 		return false
 	}
-	r.totals.frame(n.Time, int(n.Captured), n.OrigLen)
+	r.totals.frame(number, n.Time, int(n.Captured), n.OrigLen)
 	r.latest = max(r.latest, n.Time)
 	r.totals.TCP++
 	if r.opt.Saw != nil {
@@ -61,7 +61,7 @@ func (r *Run) decode(f *capture.Frame, n *readahead.Note) {
 		r.passOver(f.Number, f.Moment())
 		return
 	}
-	t.frame(f.Moment(), len(f.Data), f.OrigLen)
+	t.frame(f.Number, f.Moment(), len(f.Data), f.OrigLen)
 	r.latest = max(r.latest, f.Moment())
 	if r.opt.Saw != nil {
 		r.opt.Saw(f.Number, f.Moment())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -223,7 +224,9 @@ type Totals struct {
 	// FirstTime and LastTime are those of the first and of the last frame that have one, 0 if none has,
 	// and [Epoch] for the time 0.
 	FirstTime, LastTime int64
-	IP                  packet.FragmentStats
+	// Clamped counts frames whose time is not within 1677 to 2262 and stands as the end of that range, FirstClamped is the first one.
+	Clamped, FirstClamped uint64
+	IP                    packet.FragmentStats
 }
 
 // at notes the time of a frame, 0 for none.
@@ -238,13 +241,23 @@ func (t *Totals) at(time int64) {
 }
 
 // frame counts a frame.
-func (t *Totals) frame(time int64, captured int, orig uint32) {
+func (t *Totals) frame(number uint64, time int64, captured int, orig uint32) {
 	t.at(time)
+	if time == math.MaxInt64 || time == math.MinInt64 {
+		t.clamped(number)
+	}
 	t.Frames++
 	t.Octets += uint64(orig)
 	t.Captured += uint64(captured) //nolint:gosec // not negative
 	if captured < int(orig) {
 		t.Cut++
+	}
+}
+
+// clamped counts a frame whose time is out of range.
+func (t *Totals) clamped(number uint64) {
+	if t.Clamped++; t.FirstClamped == 0 {
+		t.FirstClamped = number
 	}
 }
 

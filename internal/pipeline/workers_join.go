@@ -201,9 +201,9 @@ func (t *Totals) add(o *Totals) {
 	t.Alike += o.Alike
 	t.ComparedBare += o.ComparedBare
 	t.AlikeBare += o.AlikeBare
-	if o.FirstCopy > 0 && (t.FirstCopy == 0 || o.FirstCopy < t.FirstCopy) {
-		t.FirstCopy = o.FirstCopy
-	}
+	t.FirstCopy = firstOf(t.FirstCopy, o.FirstCopy)
+	t.Clamped += o.Clamped
+	t.FirstClamped = firstOf(t.FirstClamped, o.FirstClamped)
 	t.Sessions += o.Sessions
 	t.IWARP += o.IWARP
 	t.LoneDamaged += o.LoneDamaged
@@ -214,4 +214,12 @@ func (t *Totals) add(o *Totals) {
 	t.Starved += o.Starved
 	t.GapsGivenUp += o.GapsGivenUp
 	t.Errors += o.Errors
+}
+
+// firstOf is the first of two frames, 0 for none.
+func firstOf(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -324,7 +324,7 @@ func TestWorkers_Panic(t *testing.T) {
 // TestTotals_Add: no count is forgotten.
 func TestTotals_Add(t *testing.T) {
 	var a, b pipeline.Totals
-	apart := []string{"Connections", "PDUs", "FirstTime", "LastTime", "FirstCopy", "IP", "Lost"} // of all workers together
+	apart := []string{"Connections", "PDUs", "FirstTime", "LastTime", "FirstCopy", "FirstClamped", "IP", "Lost"} // of all workers together
 	v := reflect.ValueOf(&b).Elem()
 	for i := range v.NumField() {
 		if name := v.Type().Field(i).Name; !slices.Contains(apart, name) {
