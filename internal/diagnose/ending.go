@@ -186,7 +186,7 @@ func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
 	side, cut := (1 - who).Sender(), found[0]
 	said := fmt.Sprintf("A Read Response of the %s has no end: %s (frame %d).", side, cut.Message, cut.Frame)
 	found = append(found, a.explainIf(func(f *conformance.Finding) bool {
-		return f.HasDir && f.Dir == 1-who && (f.Rule.ID == "RDMAP-READ-PAIR-01" || f.Rule.ID == "DDP-ORDER-01" && f.Frame > cut.Frame)
+		return f.HasDir && f.Dir == 1-who && f.Rule.ID == "RDMAP-READ-PAIR-01"
 	})...)
 	d.Rules, d.same = append(d.Rules, rulesOf(found)...), d.same+lastFlag
 	d.Title, d.Text = d.Title+", behind an answer without an end", said+" "+d.Text

@@ -94,8 +94,7 @@ type sending struct {
 	after          uint32         // segments after its Terminate
 	FirstTerminate *SentTerminate // its first Terminate
 	wrong          *[]WrongCRC    // the first FPDUs with a wrong CRC; nil: there are none
-	// CutShort is a message that was incomplete when the connection ended.
-	CutShort *Message
+	ragged         *ragged        // see there; nil: nothing of it
 }
 
 // met is the STag of the peer that was looked at last.

@@ -182,6 +182,12 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		s.bounded = false
 		return
 	}
+	s.comesInside()
+	if rel == Rest {
+		s.takesRest()
+		s.bounded = false
+		return
+	}
 	if rel != Begins && !s.DDP.Tagged && s.Repeats(m) {
 		return // a duplicate; that of a tagged segment counts, since it overlaps the first one
 	}
@@ -190,6 +196,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		q := &s.Queues[s.DDP.QN]
 		if rel == Begins {
 			q.counts(s, m)
+			s.leavesRest(s.DDP.QN)
 			q.Seen = true // what continues a message of another queue is none of this one
 		}
 		sure = &q.sure
@@ -211,8 +218,18 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		if m.unended() {
 			m.Done = false
 		}
-	case Behind, Stray:
+	case Behind, Stray, Rest:
 	}
+	m.take(s, have)
+	s.marks(m)
+	if m.Done {
+		s.ends(c, m)
+	}
+	s.bounded = s.DDP.Last && s.open == 0
+}
+
+// take adds a segment to the message.
+func (m *Message) take(s *Segment, have catalogue.Gate) {
 	from, to := s.Span()
 	m.sum += to - from
 	m.have = have
@@ -228,11 +245,6 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	if s.DDP.Last && !m.Done {
 		m.Done, m.lastAt = true, int32(len(m.Runs)-1) //nolint:gosec // at most maxPieces
 	}
-	s.marks(m)
-	if m.Done {
-		s.ends(c, m)
-	}
-	s.bounded = s.DDP.Last && s.open == 0
 }
 
 // ends records that a message is over with a segment. A Write without L that is still open then has ended too if all
@@ -327,9 +339,10 @@ func (h *Direction) over(c *Conn) {
 		if m == nil {
 			return
 		}
+		m.leavesOpen(c.Trace.Ending == trace.Open)
 		if m.Open() {
 			x := *m
-			h.CutShort = &x
+			h.raggedly().cutShort = &x
 			m.sure = m.sure && c.Trace.Ending != trace.Open // else the rest is still to come
 		}
 		m.over(c)
@@ -345,7 +358,7 @@ func (h *Direction) over(c *Conn) {
 // Abandoned reports whether a side went on, over TCP, behind the message that was incomplete when the connection ended,
 // or that message is an answer with all its octets: then it is not the end that kept its L away.
 func (h *Direction) Abandoned() bool {
-	m := h.CutShort
+	m := h.CutShort()
 	if m == nil {
 		return false
 	}
@@ -369,6 +382,7 @@ func (h *Direction) lost() {
 	}
 	forget := func(m *Message) {
 		if m != nil {
+			m.leavesOpen(true)
 			m.There = false
 		}
 	}
@@ -380,6 +394,9 @@ func (h *Direction) lost() {
 	for i := range h.Tagged {
 		h.Tagged[i].sure = false
 		forget(h.Tagged[i].Msg)
+	}
+	if h.ragged != nil {
+		h.ragged.left = [4]left{}
 	}
 }
 

@@ -11,6 +11,7 @@ const (
 	Renamed                 // it is where the open message continues, with another MSN or STag
 	Within                  // it begins another Read Response within that one, which is open
 	Stray                   // its queue or its T bit does not fit its opcode
+	Rest                    // it continues the message before that one, which had no L when that one began
 )
 
 // Relate returns the relation of a segment to the last message of its queue or flow, and
@@ -52,7 +53,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Within, m
 	case s.answersNext(m):
 		return Begins, m
-	case m.passed && m.Op == OpWrite && g.TO != m.Next():
+	case m.passed && m.Op == OpWrite && g.TO != m.Next() && !m.lacksBefore(s):
 		return Begins, m // a side sends one request after the other: the Write ended without L
 	case g.STag == m.STag:
 		return GoesOn, m
@@ -60,6 +61,24 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Renamed, m
 	}
 	return Begins, m
+}
+
+// lacksBefore reports whether a tagged segment has the octets right in front of others of m, and none that m has: they may
+// be sent in another order than that of their offsets.
+func (m *Message) lacksBefore(s *Segment) bool {
+	from, to := s.Span()
+	if to <= from || s.DDP.STag != m.STag {
+		return false
+	}
+	meets := false
+	for i := range m.Runs {
+		r := &m.Runs[i]
+		if r.From < to && from < r.To() {
+			return false
+		}
+		meets = meets || r.From == to
+	}
+	return meets
 }
 
 // continuedFlow returns the open tagged message, other than m, that a segment continues;
@@ -91,6 +110,8 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	m := s.pool.room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
 	switch {
 	case !m.There:
+	case g.MSN != m.MSN && s.continuesRest():
+		return Rest, m
 	case g.MSN == m.MSN && m.unended() && uint64(g.MO) == m.Next() && !s.Repeats(m):
 		return GoesOn, m
 	case m.Done && g.MSN == m.MSN && !s.restarts(m):

@@ -125,10 +125,10 @@ func (s *Segment) shape(have catalogue.Gate) Shape {
 // message, from one offset to another, or what it answers.
 func (s *Segment) unusual(rel Relation, m *Message, from, to uint64) bool {
 	switch rel {
-	case Renamed, Behind, Within:
+	case Renamed, Behind, Within, Rest:
 		return true
 	case GoesOn:
-		if from < m.high || to <= from {
+		if from < m.high || to <= from || s.inside(m) != nil {
 			return true
 		}
 	default:

@@ -69,7 +69,7 @@ func (c *Conn) unseenBehind(h *Direction, l Looks) catalogue.Gate {
 	switch {
 	case h.headless, h.part && l&looksAtParts != 0:
 		return catalogue.Full
-	case l&looksAtMessages != 0 && h.CutShort != nil && open:
+	case l&looksAtMessages != 0 && h.CutShort() != nil && open:
 		return catalogue.MsgSync
 	case l&looksAtReaction != 0 && open:
 		return catalogue.End

@@ -76,6 +76,9 @@ func (s *sending) weight() (n int) {
 	for i := range s.Tagged {
 		n += s.Tagged[i].Msg.weight()
 	}
+	if s.ragged != nil {
+		n += int(unsafe.Sizeof(*s.ragged)) + len(s.ragged.inside)*int(unsafe.Sizeof(Inside{}))
+	}
 	r := &s.Sent
 	if b := r.pdus.blocks; b != nil {
 		n += int(unsafe.Sizeof(*b)) + 8*cap(b.more) + int(r.pdus.held)*trainWeight

@@ -41,7 +41,7 @@ var lastFlagRules = []rules.Rule{
 				f := &c.Trace.Flow[h.Dir]
 				closed := closes(c, h) && h.Terminates+h.Peer.Terminates == 0
 				switch {
-				case !closed || h.CutShort == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
+				case !closed || h.CutShort() == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
 					return rules.OutOfScope
 				case c.Trace.Transport == trace.TCP && !c.NoTerminate(h.Peer):
 					return rules.Lacking(catalogue.Contig)
@@ -49,7 +49,8 @@ var lastFlagRules = []rules.Rule{
 				return rules.InScope.Given(catalogue.MsgSync | catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
-				at := h.CutShort.PlaceOf(&h.CutShort.Final)
+				cut := h.CutShort()
+				at := cut.PlaceOf(&cut.Final)
 				at.End = 0 // its receiver cannot notice it
 				if h.Abandoned() {
 					r.On(at, "the message ends here, but the segment has no L", "L=0", "L=1")

@@ -58,7 +58,7 @@ var messageRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true,
+		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true, Late: true, Weighs: true,
 		Field: "iwarp_rdma.opcode",
 		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameSizes},
 		Segment: &rules.On[*model.Segment]{
@@ -70,12 +70,33 @@ var messageRules = []rules.Rule{
 				return rules.InScopeIf(own != nil)
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if m := s.OpenBeside(); m != nil && !r.Reported(s.Direction) {
-					r.On(s, "a segment of another message within a message", s.Op.String(), "the rest of the "+m.Op.String())
+				if in := s.GoesOnBehind(); in != nil {
+					reportInside(r, s.Direction, in)
+				}
+			},
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
+				in := h.Unended()
+				if in != nil && in.Missed {
+					return rules.Lacking(catalogue.MsgSync)
+				}
+				return rules.InScopeIf(in != nil).Given(catalogue.MsgSync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) {
+				if !r.Flagged(h.Unended().Final, "DDP-L-01") {
+					reportInside(r, h, h.Unended())
 				}
 			},
 		},
 	},
+}
+
+// reportInside reports once for a direction that a message came inside another one.
+func reportInside(r *rules.Report, h *model.Direction, in *model.Inside) {
+	if !r.Reported(h) {
+		r.On(in, "a segment of another message within a message", in.Op.String(), "the rest of the "+in.Of.String())
+	}
 }
 
 // differs reports whether a segment has other RsvdULP fields than the first one of its message. It need

@@ -29,7 +29,7 @@ var sizeRules = []rules.Rule{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				mss := c.Trace.Flow[model.Other(h.Dir)].MSS
 				switch {
-				case h.CutShort != nil && c.Trace.Ending == trace.Open:
+				case h.CutShort() != nil && c.Trace.Ending == trace.Open:
 					return c.AllFPDUs(h).Without(catalogue.MsgSync) // how its segments go on is not known
 				case h.Sizes.Partial.N == 0 || mss > 0 && mss < model.LeastMULPDU+18:
 					return rules.OutOfScope

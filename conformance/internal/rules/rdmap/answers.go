@@ -105,7 +105,7 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 			break
 		}
 		switch {
-		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && h.Peer.CutShort == nil:
+		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && h.Peer.CutShort() == nil:
 			continue
 		case fin != nil && q.End() > fin.Acked, end != nil && !q.Heard(end):
 			continue
