@@ -124,6 +124,23 @@ func (d *Decoder) link(c *chain) (l link, f fit) {
 	return l, fits
 }
 
+// Covers reports whether an offset seems to lie in an FPDU, while a place is searched for: the octets from which the search began
+// look like FPDUs, one after the other, and one of them leads over it.
+func (d *Decoder) Covers(off int64) bool {
+	if !d.Seeking() || d.rare.lost < d.off {
+		return false
+	}
+	c := chain{from: d.rare.lost, at: d.rare.lost, rest: d.from(d.rare.lost)}
+	for c.at < off {
+		l, f := d.link(&c)
+		if f != fits || len(c.rest) < l.size {
+			return f == fits && c.at+int64(l.size) > off
+		}
+		c.add(&l)
+	}
+	return c.at > off
+}
+
 // verify looks at the CRC, the markers and the pad of an FPDU: a right CRC confirms
 // the place, what is wrong rejects it, and anything else leaves it open: wait.
 func (d *Decoder) verify(c *chain, l *link) verdict {

@@ -89,7 +89,21 @@ func (c *Conn) believable(side int, off int64, b []byte) bool {
 	if off == 0 && c.tcp.Direction(side).StartKnown() {
 		return true
 	}
+	if c.perhapsPayload(side, off) {
+		return false
+	}
 	return s.PDLength <= mpa.MaxPrivateData || s.Res == 0 && (s.Rev == 1 || s.Rev == 2)
+}
+
+// perhapsPayload reports whether a key may lie in the payload of an FPDU: the capture begins late, and the key does not begin
+// its TCP segment, as that of a sender that writes its startup frame by itself does, or FPDUs seem to lead over it.
+func (c *Conn) perhapsPayload(side int, off int64) bool {
+	h := c.tcp.Direction(side)
+	if h.StartKnown() {
+		return false
+	}
+	from, _, ok := h.Segment(off)
+	return ok && from < off || c.dirs[side].dec != nil && c.dirs[side].dec.Covers(off)
 }
 
 // opensStartup reports whether octets begin with a startup frame. Then whatever its private data looks like is in no FPDU.
