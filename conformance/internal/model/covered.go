@@ -4,13 +4,70 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // covered are octets in an FPDU that may be another FPDU, or several of them: where they begin, with a TCP segment, and where they end,
-// as their lengths say. by is where the FPDU ends that they are in.
-type covered struct{ from, to, by int64 }
+// as their lengths say. by is where the FPDU ends that they are in, at is its place.
+type covered struct {
+	from, to, by int64
+	at           Place
+	length       uint16 // its ULPDU_Length
+	// They are the last part of that FPDU, and n of them are whole messages of one queue, with consecutive numbers.
+	qn, msn, n uint32
+}
+
+// counts takes in one of them, of which the first octets are given.
+func (k *covered) counts(b []byte) {
+	var g ddp.Segment
+	switch {
+	case ddp.DecodeTo(&g, b[LengthSize:]) != nil, g.Tagged, g.MO != 0, !g.Last:
+	case k.n == 0:
+		k.qn, k.msn, k.n = g.QN, g.MSN, 1
+	case g.QN == k.qn && g.MSN == k.msn+k.n:
+		k.n++
+	}
+}
+
+// goesOn notes that the count of a queue goes on: it tells of a later FPDU only, whether it reaches over messages of the queue.
+func (k *chain) goesOn(qn uint32) {
+	if k.suspected != nil && k.qn == qn {
+		k.n = 0
+	}
+}
+
+// Swallowed is what an FPDU reaches over.
+type Swallowed struct {
+	At       Place  // of the FPDU
+	Length   uint16 // its ULPDU_Length
+	By, Most int    // by how many octets it reaches over others, and the length that it can have at most
+}
+
+// SkipsSwallowed reports whether a segment begins a message behind others that are missing in the count of its queue, and stand where
+// an FPDU reaches over them: its length is wrong.
+func (s *Segment) SkipsSwallowed(c *Conn) (x Swallowed, ok bool) {
+	if s.Chain.suspected == nil || s.DDP == nil || s.DDP.Tagged || !c.LengthsOnly(s.Direction) {
+		return x, false
+	}
+	k, g := &s.Chain.covered, s.DDP
+	rel, m := s.Relate()
+	if rel != Begins || k.n == 0 || g.QN != k.qn || g.MSN != k.msn+k.n {
+		return x, false
+	}
+	want := uint32(1)
+	if s.Queues[g.QN].Seen {
+		want = m.MSN + 1
+	}
+	most := int(k.from-(k.by-sizeOf(int(k.length)))) - LengthSize - CrcSize
+	return Swallowed{k.at, k.length, int(k.by - k.from), most}, k.msn == want
+}
+
+// LengthsOnly reports whether nothing but lengths leads from one FPDU of a direction to the next, and all octets are there.
+func (c *Conn) LengthsOnly(h *Direction) bool {
+	return c.Trace.CRC == mpa.No && c.Trace.Negotiated && c.Marking(h.Dir) == mpa.No && h.Began && c.Streamed(h)
+}
 
 // lengths records the length of an FPDU after the rules have judged it. One that does not begin with a segment may be what is left of
 // another one whose length is wrong.
@@ -25,12 +82,17 @@ func (h *Direction) lengths(p *trace.PDU) {
 		return
 	}
 	from := p.Bounds[1]
-	to := from
+	to, k := from, covered{}
 	for to < len(f.Wire) && headsFPDU(f.Wire[to:]) {
+		k.counts(f.Wire[to:])
 		to += int(sizeOf(int(binary.BigEndian.Uint16(f.Wire[to:]))))
 	}
 	if to >= len(f.Wire) && to > from {
-		h.Chain.suspects().covered = covered{p.From + int64(from), p.From + int64(to), p.From + p.Length}
+		k.from, k.to, k.by = p.From+int64(from), p.From+int64(to), p.From+p.Length
+		if k.at, k.length = h.LastFPDU(), f.ULPDULength; k.to != k.by {
+			k.n = 0
+		}
+		h.Chain.suspects().covered = k
 	}
 }
 

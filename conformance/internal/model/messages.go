@@ -197,6 +197,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		if rel == Begins {
 			q.counts(s, m)
 			s.leavesRest(s.DDP.QN)
+			s.Chain.goesOn(s.DDP.QN)
 			q.Seen = true // what continues a message of another queue is none of this one
 		}
 		sure = &q.sure

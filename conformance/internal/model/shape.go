@@ -133,6 +133,9 @@ func (s *Segment) unusual(rel Relation, m *Message, from, to uint64) bool {
 		}
 	default:
 	}
+	if k := s.Chain.suspected; k != nil && k.n > 0 && !s.DDP.Tagged {
+		return true // numbers may skip what an FPDU reaches over
+	}
 	answers := s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse
 	return answers || s.OpenBeside() != nil || to < from || len(s.Head) == 0
 }

@@ -23,7 +23,7 @@ var messageNumberRules = []rules.Rule{
 				return rel == model.Begins && !s.Queues[s.DDP.QN].Seen && !ofResponses(s)
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if !s.Follows(1) {
+				if _, ok := s.SkipsSwallowed(r.Conn); !ok && !s.Follows(1) {
 					reportCount(r, s, m, "the first message of the queue does not have MSN 1", 1)
 				}
 			}),
@@ -37,8 +37,8 @@ var messageNumberRules = []rules.Rule{
 				return beginsNext(s, rel, m) && !ofResponses(s)
 			},
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if !s.Misnumbered() {
-					return
+				if _, ok := s.SkipsSwallowed(r.Conn); ok || !s.Misnumbered() {
+					return // the length of another FPDU is wrong, and its numbers are right
 				}
 				how := "skips ahead"
 				switch {

@@ -23,7 +23,7 @@ var lengthRules = []rules.Rule{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				_, before := e.SwappedBefore()
 				_, toEnd := e.SwappedToEnd()
-				if (before || toEnd) && lengthsOnly(c, e.Direction) {
+				if (before || toEnd) && c.LengthsOnly(e.Direction) {
 					return rules.InScope.Given(catalogue.Sync | catalogue.Full)
 				}
 				return endByCRC(c, e)
@@ -55,10 +55,11 @@ var lengthRules = []rules.Rule{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
 				by, _ := s.Overlaps()
 				_, swapped := s.Swapped()
-				return rules.InScopeIf((by > mpa.PadLen(int(s.LastLength))+model.CrcSize || swapped) && lengthsOnly(c, s.Direction)).Given(catalogue.Sync | catalogue.Full)
+				return rules.InScopeIf((by > mpa.PadLen(int(s.LastLength))+model.CrcSize || swapped) && c.LengthsOnly(s.Direction)).Given(catalogue.Sync | catalogue.Full)
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				by, most := s.Overlaps()
+				x := model.Swallowed{At: s.LastFPDU(), Length: s.LastLength, By: by, Most: most}
 				if n, ok := s.SwappedBefore(); ok {
 					r.Report(swappedLength(s.LastFPDU(), s.LastLength, n))
 					return
@@ -67,8 +68,17 @@ var lengthRules = []rules.Rule{
 					r.Report(swappedLength(s.Begin(), binary.BigEndian.Uint16(s.Octets), n))
 					return
 				}
-				r.On(s.LastFPDU(), fmt.Sprintf("ULPDU_Length is at least %d octets too large: the next FPDU begins %d octets before its end", int(s.LastLength)-most, by),
-					fmt.Sprint(s.LastLength), fmt.Sprintf("at most %d", most))
+				reportSwallowed(r, &x)
+			},
+		},
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				_, ok := s.SkipsSwallowed(c.Conn)
+				return rules.InScopeIf(ok).Given(catalogue.Sync | catalogue.Full)
+			},
+			Judge: func(r *rules.Report, s *model.Segment) {
+				x, _ := s.SkipsSwallowed(r.Conn)
+				reportSwallowed(r, &x)
 			},
 		},
 	},
@@ -204,6 +214,12 @@ var lengthRules = []rules.Rule{
 	},
 }
 
+// reportSwallowed reports an FPDU that reaches over others.
+func reportSwallowed(r *rules.Report, x *model.Swallowed) {
+	r.On(x.At, fmt.Sprintf("ULPDU_Length is at least %d octets too large: the next FPDU begins %d octets before its end", int(x.Length)-x.Most, x.By),
+		fmt.Sprint(x.Length), fmt.Sprintf("at most %d", x.Most))
+}
+
 // noFPDUBehind is what is wrong where no CRC says which part of an FPDU leads astray.
 const noFPDUBehind = "the octets after this FPDU are not an FPDU; its length, its pad or its CRC field is wrong"
 
@@ -280,11 +296,6 @@ func swappedLength(at model.Place, length uint16, n int) rules.Violation {
 	return rules.Violation{
 		Place: at, Message: "the octets of ULPDU_Length are swapped", Observed: fmt.Sprint(length), Expected: fmt.Sprint(n), Variant: catalogue.SwappedOctets,
 	}
-}
-
-// lengthsOnly reports whether nothing but lengths leads from one FPDU of a direction to the next, and all octets are there.
-func lengthsOnly(c *rules.Case, h *model.Direction) bool {
-	return c.Trace.CRC == mpa.No && c.Trace.Negotiated && c.Marking(h.Dir) == mpa.No && h.Began && c.Streamed(h)
 }
 
 // swapped returns the length of an FPDU with its octets swapped, if the CRC is right with that.
