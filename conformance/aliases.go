@@ -44,6 +44,8 @@ const (
 	OtherQueue    = catalogue.OtherQueue
 	CountsMore    = catalogue.CountsMore
 	AnotherBegins = catalogue.AnotherBegins
+	ZeroField     = catalogue.ZeroField
+	PlainCRC32    = catalogue.PlainCRC32
 )
 
 // The gates.

@@ -38,6 +38,8 @@ type Finding struct {
 
 	further int // how many more of the rule there were on the connection
 	variant Variant
+	// explains are the rules whose findings it explains.
+	explains []string
 }
 
 // Further is how many more findings of the rule the connection has that are not
@@ -47,12 +49,15 @@ func (f *Finding) Further() int { return f.further }
 // Variant is which of the ways to break its rule the finding is, where that matters beyond its message; 0 for any other.
 func (f *Finding) Variant() Variant { return f.variant }
 
+// Explains are the rules that were broken because of what advice speaks of, as its message says; nil for any other finding.
+func (f *Finding) Explains() []string { return f.explains }
+
 // publicFinding is a finding as others see it.
 func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 	return Finding{
 		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
 		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
-		Related: f.Related, further: f.Further, variant: f.Variant,
+		Related: f.Related, further: f.Further, variant: f.Variant, explains: f.Explains,
 	}
 }
 

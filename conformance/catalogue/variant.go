@@ -13,4 +13,8 @@ const (
 	CountsMore
 	// AnotherBegins: of a message without L, another one begins.
 	AnotherBegins
+	// ZeroField: the field has only zeros, and should not.
+	ZeroField
+	// PlainCRC32: the CRC is that of Ethernet, and not the CRC32c.
+	PlainCRC32
 )

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -123,13 +122,28 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 			fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), "reversed"
 	}
 	for _, f := range found {
-		if said, ok := strings.CutPrefix(f.Message, "wrong CRC"); !ok {
-			return sentence(said), fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), f.Rule.ID
-		} else if said = strings.TrimPrefix(said, ", "); said != "" {
-			return sentence(said), fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), said
+		if said := crcFault(f); said != "" {
+			return said, fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), f.Rule.ID + " " + said
 		}
 	}
 	return a.crcOrigin(dir)
+}
+
+// crcFault says what is wrong with a CRC beyond its value, "" if nothing is known of it.
+func crcFault(f *conformance.Finding) string {
+	if f.Rule.ID != crcRules[0] {
+		return sentence(f.Message)
+	}
+	switch f.Variant() {
+	case conformance.SwappedOctets:
+		return "Its octets are reversed."
+	case conformance.ZeroField:
+		return "The field is zero."
+	case conformance.PlainCRC32:
+		return "It is a plain CRC-32."
+	default:
+		return ""
+	}
 }
 
 // crcOrigin says by the TCP checksums where octets were damaged.

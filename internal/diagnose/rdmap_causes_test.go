@@ -217,3 +217,12 @@ func TestSummary_Lengths(t *testing.T) {
 		},
 	})
 }
+
+// TestWrongCRC_Field: what is known of the field of a wrong CRC is said.
+func TestWrongCRC_Field(t *testing.T) {
+	const trace = "timeline: [connect, send 24, send 24, send 24, close]\nfaults: [{at: send2, crc: %}, {by: server, ignores: [errors]}]\n"
+	tells(t, []told{
+		{"zero", strings.Replace(trace, "%", "zero", 1), []string{" The field is zero."}, []string{"The TCP checksum"}},
+		{"bad", strings.Replace(trace, "%", "bad", 1), []string{" The TCP checksum"}, []string{"The field is zero"}},
+	})
+}

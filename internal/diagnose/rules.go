@@ -26,28 +26,15 @@ func (a *about) brokenRule(first *conformance.Finding) {
 		// The last message of a side that never sets L is not a problem of its own.
 		return f.Rule == first.Rule && (f.Severity == first.Severity || first.Rule.ID == lastFlag && f.HasDir && first.HasDir && f.Dir == first.Dir)
 	})
-	if said, rule, ok := explains(first); ok {
+	for _, rule := range first.Explains() {
 		for i := range a.diagnoses {
 			if d := &a.diagnoses[i]; slices.Contains(d.Rules, rule) {
-				d.Also, d.Rules = append(d.Also, said), append(d.Rules, first.Rule.ID)
+				d.Also, d.Rules = append(d.Also, first.Rule.Message), append(d.Rules, first.Rule.ID)
 				return
 			}
 		}
 	}
 	a.add(broken(found))
-}
-
-// explaining is how advice names the finding that it explains.
-const explaining = " This explains "
-
-// explains returns what advice says, and the rule whose finding it explains, if it does.
-func explains(f *conformance.Finding) (said, rule string, ok bool) {
-	if !isAdvice(f) {
-		return "", "", false
-	}
-	said, rest, ok := strings.Cut(f.Message, explaining)
-	rule, _, _ = strings.Cut(rest, " ")
-	return said, rule, ok
 }
 
 // broken diagnoses findings of a rule.

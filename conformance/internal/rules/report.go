@@ -27,6 +27,8 @@ type Violation struct {
 	Stands bool
 	// Variant is which of the ways to break its rule it is, where that matters beyond the message.
 	Variant catalogue.Variant
+	// Explains are the rules whose findings it explains, as advice does.
+	Explains []string
 }
 
 // Report reports a violation.

@@ -28,16 +28,16 @@ func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.
 		v.Observed += "; " + failure
 		v.Severity = max(v.Severity, catalogue.Warning)
 	}
-	if explained := explained(r, &v.Place); explained != "" {
-		v.Message += " This explains " + explained + "."
+	explained, places := explained(r, &v.Place)
+	if v.Explains = explained; len(explained) > 0 {
+		v.Message += " This explains " + strings.Join(places, ", ") + "."
 	}
 	return v
 }
 
-// explained names the first finding of each rule that the current advice explains: one of the
+// explained returns the rules that the current advice explains, and the first finding of each: one of the
 // direction that the advice speaks of, or, if it may be about both sides, another one.
-func explained(r *rules.Report, at *model.Place) string {
-	var out []string
+func explained(r *rules.Report, at *model.Place) (ids, places []string) {
 	for _, id := range r.Entry().Explains {
 		f := r.FoundBy(id)
 		if at.HasDir && f != nil && f.HasDir {
@@ -46,10 +46,10 @@ func explained(r *rules.Report, at *model.Place) string {
 			}
 		}
 		if f != nil {
-			out = append(out, fmt.Sprintf("%s in frame %d", id, f.Frame))
+			ids, places = append(ids, id), append(places, fmt.Sprintf("%s in frame %d", id, f.Frame))
 		}
 	}
-	return strings.Join(out, ", ")
+	return ids, places
 }
 
 // violated names the first of these rules that a side has violated, "" if there is none.

@@ -25,8 +25,9 @@ var crcRules = []rules.Rule{
 				if f.CRCStatus != mpa.CRCBad || e.Displaced != nil { // which its markers explain
 					return
 				}
+				hint, variant := crcHint(f)
 				r.Report(rules.Violation{
-					Place: e.Where(), Message: "wrong CRC" + crcHint(f),
+					Place: e.Where(), Message: "wrong CRC" + hint, Variant: variant,
 					Observed: fmt.Sprintf("%08x", f.CRC), Expected: fmt.Sprintf("%08x", f.WantCRC),
 					Soon:    !model.Constant(f.CRC), // a constant may turn out only later not to be a CRC
 					Dropped: true,
@@ -135,18 +136,18 @@ func withoutMarkers(f *mpa.FPDU) []byte {
 }
 
 // crcHint describes a wrong CRC.
-func crcHint(f *mpa.FPDU) string {
+func crcHint(f *mpa.FPDU) (hint string, v catalogue.Variant) {
 	switch f.CRC {
 	case bits.ReverseBytes32(f.WantCRC):
-		return ", its octets are reversed"
+		return ", its octets are reversed", catalogue.SwappedOctets
 	case 0:
-		return ", the field is zero"
+		return ", the field is zero", catalogue.ZeroField
 	}
 	w := f.Wire[:max(len(f.Wire)-model.CrcSize, 0)]
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], crc32.ChecksumIEEE(w))
 	if binary.BigEndian.Uint32(b[:]) == f.CRC {
-		return ", it is a plain CRC-32"
+		return ", it is a plain CRC-32", catalogue.PlainCRC32
 	}
-	return ""
+	return "", 0
 }
