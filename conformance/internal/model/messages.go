@@ -189,6 +189,9 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		return
 	}
 	if rel != Begins && !s.DDP.Tagged && s.Repeats(m) {
+		if rel == Behind && s.DDP.MO == 0 && s.DDP.Last {
+			s.stray(s.DDP.QN) // or the next message, with the same payload and the number of this one
+		}
 		return // a duplicate; that of a tagged segment counts, since it overlaps the first one
 	}
 	sure := &s.flow().sure
