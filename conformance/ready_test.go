@@ -99,7 +99,7 @@ func TestReady(t *testing.T) {
 			name: "the first segment mixes its versions", about: "RDMAP-RV-02 RNIC-IOP-VER-02",
 			src: "timeline: [connect, send 16, send 16, send 16, send 16, close]\n" +
 				"faults: [{at: send1, set: {iwarp_rdma.version: 0}}, {by: both, ignores: [errors]}]\n",
-			want: []string{"RNIC-IOP-VER-02 error"},
+			want: []string{"RDMAP-RV-02 error", "RNIC-IOP-VER-02 error"},
 		},
 		{
 			name: "two DDP versions, and no startup", about: "RNIC-IOP-VER-01 DDP-DV-01",

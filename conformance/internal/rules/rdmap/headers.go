@@ -48,7 +48,6 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
-				case s.DiffersFromMixed() && s.DDP.DV == s.PDU.Control.RV: // RNIC-IOP-VER-02 says that the first one was wrong
 				case s.DiffersFromMixed():
 					r.On(s, "the RDMAP version changes within the direction", fmt.Sprint(s.PDU.Control.RV), fmt.Sprint(s.Mixed.RV()))
 				case s.HasVersions && s.PDU.Control.RV != s.RDMAPVersion:
