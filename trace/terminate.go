@@ -44,6 +44,10 @@ type Quote struct {
 	Octets int64
 	// Message is the message that it is part of, as far as it is known by now.
 	Message QuotedMessage
+	// Sent is the Read Request that was found, as it was sent, if HasSent. Read differs from it where the Terminate
+	// quotes what is left of the request (RFC 5040 section 4.8), or misquotes it.
+	Sent    rdmap.ReadRequest
+	HasSent bool
 	// Asked is the frame of the request to which it is the answer, or a part of that, and goes where the
 	// request says; Answered is the frame in which the answer to the quoted request was complete. They are 0
 	// if there is none, or it is not known: only the latest answer is remembered.
@@ -92,6 +96,17 @@ func (m Match) String() string { return matches[m] }
 
 // Found reports whether a PDU was found.
 func (m Match) Found() bool { return m == Matched || m == MatchedSeveral || m == MatchedRead }
+
+// QuotesRest reports whether the Terminate quotes a Read Request as what is left of it: the octets in front of that were
+// answered.
+func (q *Quote) QuotesRest() bool {
+	if !q.HasSent || !q.HasRead {
+		return false
+	}
+	rest, n := q.Sent, q.Sent.Size-q.Read.Size
+	rest.Size, rest.SinkTO, rest.SrcTO = q.Read.Size, rest.SinkTO+uint64(n), rest.SrcTO+uint64(n)
+	return q.Read.Size < q.Sent.Size && q.Read == rest
+}
 
 // Certain reports whether the PDU is the only one that was found for the quote.
 func (q *Quote) Certain() bool { return q.Match.Found() && q.Candidates == 1 }

@@ -31,6 +31,14 @@ type request struct {
 	atomic bool
 	any    bool // a part of the answer came: it is among the answers of the direction
 	lost   bool // the answer is missing from the capture
+	// source and from are where a Read takes its octets.
+	source uint32
+	from   uint64
+}
+
+// read is the Read Request as it was sent.
+func (r *request) read() rdmap.ReadRequest {
+	return rdmap.ReadRequest{SinkSTag: r.stag, SinkTO: r.to, Size: uint32(r.size), SrcSTag: r.source, SrcTO: r.from} //nolint:gosec // it came from there
 }
 
 // done is a request that was answered.
@@ -41,6 +49,7 @@ type done struct {
 	atomic     bool
 	last       uint64 // the PDU that completed the answer
 	lastFrame  uint64
+	read       rdmap.ReadRequest
 }
 
 // holds reports whether a segment of a Read Response goes where the Read asks for octets.
@@ -62,7 +71,7 @@ func (c *upper) readRequest(side int, p *trace.PDU, body []byte) {
 	if err != nil {
 		return
 	}
-	c.asked(side, p, request{stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size)})
+	c.asked(side, p, request{stag: r.SinkSTag, to: r.SinkTO, size: uint64(r.Size), source: r.SrcSTag, from: r.SrcTO})
 }
 
 func (c *upper) atomicRequest(side int, p *trace.PDU, body []byte) {
@@ -399,7 +408,7 @@ func (c *upper) complete(side, i int, kind trace.TransactionKind, octets uint64,
 		fl.Waits.Time += d
 	}
 	fl.Answered++
-	h.done = done{r.pdu, r.frame, r.to, r.size, r.stag, r.atomic, p.Number, p.Frame}
+	h.done = done{r.pdu, r.frame, r.to, r.size, r.stag, r.atomic, p.Number, p.Frame, r.read()}
 	c.unanswered(1-side, h.requests[:i])
 	first, last := r.first, elapsed(r.time, p.Time)
 	if first >= 0 && last >= 0 {

@@ -122,6 +122,7 @@ func (c *upper) exchange(side int, q *trace.Quote) {
 		if peer != nil && peer.done.pdu == q.PDU && peer.done.lastFrame > q.Frame {
 			q.Answered = peer.done.lastFrame
 		}
+		q.Sent, q.HasSent = peer.asRead(q.PDU)
 	case rdmap.OpAtomicResponse:
 		if own != nil && own.done.atomic && own.done.last == q.PDU {
 			q.Asked = own.done.frame
@@ -130,6 +131,19 @@ func (c *upper) exchange(side int, q *trace.Quote) {
 		q.Asked = own.askedFor(q)
 	default:
 	}
+}
+
+// asRead returns the Read Request in a PDU, if it is one that waits for its answer, or the latest that was answered.
+func (q *asking) asRead(pdu uint64) (rdmap.ReadRequest, bool) {
+	if q == nil {
+		return rdmap.ReadRequest{}, false
+	}
+	for i := range q.requests {
+		if r := &q.requests[i]; r.pdu == pdu {
+			return r.read(), !r.atomic
+		}
+	}
+	return q.done.read, q.done.pdu == pdu && !q.done.atomic
 }
 
 // askedFor returns the frame of the latest Read that asks for the octets of the quoted segment, where it places

@@ -165,6 +165,39 @@ func TestTerminate_Refused(t *testing.T) {
 	}
 }
 
+// TestTerminate_ReadAsSent: beside what a Terminate quotes of a Read Request stands what was sent.
+func TestTerminate_ReadAsSent(t *testing.T) {
+	read := rdmap.ReadRequest{SinkSTag: 7, SinkTO: 0x1000, Size: 500, SrcSTag: 9, SrcTO: 0x2000}
+	rest, other := read, read
+	rest.Size, rest.SinkTO, rest.SrcTO = 400, 0x1064, 0x2064
+	other.SrcTO++
+	for _, c := range []struct {
+		name   string
+		quoted rdmap.ReadRequest
+		answer int // octets
+		rest   bool
+	}{
+		{"as it was sent", read, 0, false},
+		{"what is left of it", rest, 100, true},
+		{"misquoted", other, 0, false},
+		{"answered before", other, 500, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := started(tracetest.Setup{CRC: true})
+			d.FPDU(0, tracetest.ReadRequest(1, read))
+			d.Break()
+			if c.answer > 0 {
+				d.FPDU(1, tracetest.ReadResponse(7, 0x1000, c.answer == 500, make([]byte, c.answer)))
+			}
+			d.FPDU(1, tracetest.Terminate(refusal(rdmap.TermCode{Layer: 0, EType: 1, Code: 1}, tracetest.ReadRequest(1, c.quoted))))
+			x, _ := termOf(t, run(t, d, 0), trace.R2I)
+			if q := &x.Quote; !q.HasSent || q.Sent != read || q.Read != c.quoted || q.QuotesRest() != c.rest {
+				t.Errorf("quotes %+v of %+v, %v; what is left of it: %v", q.Read, q.Sent, q.HasSent, q.QuotesRest())
+			}
+		})
+	}
+}
+
 // TestTerminate_Message: the message of the quoted segment is followed until it is complete,
 // behind the Terminate, too.
 func TestTerminate_Message(t *testing.T) {

@@ -68,6 +68,9 @@ func Quoted(q *trace.Quote, sender string) string {
 	case q.Match == trace.MatchedRead:
 		s += ", with another DDP header than it was sent with"
 	}
+	if how := otherwise(q); how != "" {
+		s += "; it quotes it " + how
+	}
 	return s
 }
 
@@ -76,11 +79,38 @@ func operation(q *trace.Quote) string {
 	h := &q.Header
 	switch {
 	case q.HasRead && q.Opcode == rdmap.OpReadRequest:
-		return fmt.Sprintf("%v for %s from STag 0x%08x, TO 0x%x", q.Opcode, octets(uint64(q.Read.Size)), q.Read.SrcSTag, q.Read.SrcTO)
+		r := q.Read
+		if q.HasSent {
+			r = q.Sent
+		}
+		return fmt.Sprintf("%v for %s from STag 0x%08x, TO 0x%x", q.Opcode, octets(uint64(r.Size)), r.SrcSTag, r.SrcTO)
 	case h.Tagged:
 		return fmt.Sprintf("%v to STag 0x%08x, TO 0x%x", q.Opcode, h.STag, h.TO)
 	}
 	return fmt.Sprintf("%v with MSN %d", q.Opcode, h.MSN)
+}
+
+// otherwise says how a Terminate quotes a Read Request, where that is not as it was sent.
+func otherwise(q *trace.Quote) string {
+	was, is := &q.Sent, &q.Read
+	switch {
+	case !q.HasRead || !q.HasSent || *was == *is:
+		return ""
+	case q.QuotesRest():
+		return fmt.Sprintf("as what was left of it, %s from TO 0x%x", octets(uint64(is.Size)), is.SrcTO)
+	}
+	var with []string
+	tell := func(differs bool, format string, v uint64) {
+		if differs {
+			with = append(with, fmt.Sprintf(format, v))
+		}
+	}
+	tell(was.Size != is.Size, "%d octets", uint64(is.Size))
+	tell(was.SrcSTag != is.SrcSTag, "source STag 0x%08x", uint64(is.SrcSTag))
+	tell(was.SrcTO != is.SrcTO, "source TO 0x%x", is.SrcTO)
+	tell(was.SinkSTag != is.SinkSTag, "sink STag 0x%08x", uint64(is.SinkSTag))
+	tell(was.SinkTO != is.SinkTO, "sink TO 0x%x", is.SinkTO)
+	return "with " + list(with) + " instead"
 }
 
 // refused tells of requests that get no answer, and of the Terminate that refuses one.

@@ -20,6 +20,9 @@ func TestProblems_Terminate(t *testing.T) {
 		HasHeader: true, HasRead: true, Opcode: rdmap.OpReadRequest, Read: rdmap.ReadRequest{Size: 500, SrcSTag: 9, SrcTO: 0x2000},
 		Match: trace.MatchedRead, PDU: 3, Frame: 10, Candidates: 1, Message: trace.QuotedMessage{Segments: 1},
 	}
+	rest := read
+	rest.HasSent, rest.Sent, rest.Match = true, read.Read, trace.Matched
+	rest.Read = rdmap.ReadRequest{Size: 400, SrcSTag: 9, SinkTO: 100, SrcTO: 0x2064}
 	send := trace.Quote{HasHeader: true, Opcode: rdmap.OpSend, Header: ddp.Segment{MSN: 99}}
 	as := func(q trace.Quote, m trace.Match, candidates int) trace.Quote {
 		q.Match, q.Candidates = m, candidates
@@ -53,6 +56,9 @@ func TestProblems_Terminate(t *testing.T) {
 		{"a Read", trace.Terminate{Quote: read}, 1, 1, []string{
 			code + "; it quotes the RDMA Read Request for 500 octets from STag 0x00000009, TO 0x2000 in frame 10, with another DDP header than it was sent with",
 			"i2r: 1 request without an answer: refused by the Terminate in frame 12",
+		}},
+		{"what is left of a Read", trace.Terminate{Quote: rest}, 0, 0, []string{
+			code + "; it quotes the RDMA Read Request for 500 octets from STag 0x00000009, TO 0x2000 in frame 10; it quotes it as what was left of it, 400 octets from TO 0x2064",
 		}},
 		{"a Read and others", trace.Terminate{}, 3, 1, []string{code, "i2r: 3 requests without an answer: 1 refused by the Terminate in frame 12"}},
 		{"requests of which nothing is known", trace.Terminate{}, 3, 0, []string{code, "i2r: 3 requests without a captured answer"}},

@@ -175,6 +175,9 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	}
+	if how := otherwise(q); how != "" {
+		d.Also = append(d.Also, "The Terminate quotes it "+how+".")
+	}
 }
 
 // tooLong says that a message may have been too long for the receive buffers: some stacks, siw

@@ -27,6 +27,11 @@ func TestConnection_Terminate(t *testing.T) {
 		HasHeader: true, HasRead: true, Opcode: rdmap.OpReadRequest, Read: rdmap.ReadRequest{Size: 5000, SrcSTag: 9, SrcTO: 0x2000},
 		Match: trace.Matched, PDU: 3, Frame: 10, Candidates: 1, Message: one,
 	}
+	rest, misquoted := read, read
+	rest.HasSent, rest.Sent = true, read.Read
+	misquoted.HasSent, misquoted.Sent = true, read.Read
+	rest.Read = rdmap.ReadRequest{Size: 4900, SrcSTag: 9, SinkTO: 100, SrcTO: 0x2064}
+	misquoted.Read = rdmap.ReadRequest{Size: 5000, SrcSTag: 8, SrcTO: 0x2064}
 	var b strings.Builder
 	for _, c := range []struct {
 		name string
@@ -46,6 +51,12 @@ func TestConnection_Terminate(t *testing.T) {
 		},
 		{
 			"a Read", trace.Terminate{Code: rdmap.TermCode{Layer: 0, EType: 1, Code: 2}, Quote: read}, nil,
+		},
+		{
+			"what is left of a Read", trace.Terminate{Code: rdmap.TermCode{Layer: 0, EType: 1, Code: 1}, Quote: rest}, nil,
+		},
+		{
+			"a Read that is misquoted", trace.Terminate{Code: rdmap.TermCode{Layer: 0, EType: 1, Code: 1}, Quote: misquoted}, nil,
 		},
 		{
 			"another error", trace.Terminate{Code: rdmap.TermCode{Layer: 0, EType: 2, Code: 7}, Quote: read}, nil,
