@@ -12,7 +12,7 @@ import (
 
 // crcRules are explained by a diagnosis of wrong CRCs in their direction.
 var crcRules = []string{
-	"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02", "MPA-FPDU-PAD-02",
+	"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02",
 }
 
 // wrongCRCs diagnoses FPDUs with a wrong CRC (RFC 5044 section 4.4).
@@ -22,14 +22,14 @@ func wrongCRCs(a *about) {
 		if n == 0 {
 			continue
 		}
-		if lengths := a.wrongLength(dir); uint64(len(lengths)) < n {
-			a.wrongCRC(dir, lengths)
+		if lengths, pads := a.wrongLength(dir), a.wrongPad(dir); uint64(len(lengths)+len(pads)) < n {
+			a.wrongCRC(dir, lengths, pads)
 		}
 	}
 }
 
-// wrongCRC diagnoses the wrong CRCs of a direction; those of some PDUs are wrong because of a wrong length.
-func (a *about) wrongCRC(dir trace.Dir, lengths []uint64) {
+// wrongCRC diagnoses the wrong CRCs of a direction; those of some PDUs are wrong because of a wrong length or pad.
+func (a *about) wrongCRC(dir trace.Dir, lengths, pads []uint64) {
 	f, k := &a.Flow[dir], a.Flow[dir].Faults()
 	found := a.explainIn(dir, crcRules...)
 	cause, advice, same := a.crcCause(dir, found)
@@ -40,7 +40,7 @@ func (a *about) wrongCRC(dir trace.Dir, lengths []uint64) {
 	again := 0
 	for i := range k.BadCRCs {
 		b := &k.BadCRCs[i]
-		if slices.Contains(lengths, b.PDU) {
+		if slices.Contains(lengths, b.PDU) || slices.Contains(pads, b.PDU) {
 			continue
 		}
 		d.Frames, d.PDUs = append(d.Frames, carrier(b)), append(d.PDUs, b.PDU)
@@ -55,7 +55,10 @@ func (a *about) wrongCRC(dir trace.Dir, lengths []uint64) {
 	if n := uint64(len(lengths)); n > 0 {
 		d.Also = append(d.Also, fmt.Sprintf("A wrong ULPDU_Length explains %s of them.", Number(n)))
 	}
-	if s := neighbours(&k.BadCRCs[0]); s != "" && len(lengths) == 0 {
+	if n := uint64(len(pads)); n > 0 {
+		d.Also = append(d.Also, fmt.Sprintf("A wrong pad explains %s of them.", Number(n)))
+	}
+	if s := neighbours(&k.BadCRCs[0]); s != "" && len(lengths)+len(pads) == 0 {
 		d.Also = append(d.Also, s)
 	}
 	if s := crcAgain(k.BadCRCs, again); s != "" {

@@ -26,7 +26,7 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 	}
 	d := Diagnosis{
 		Kind: WrongLength, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdus,
-		Title: "wrong ULPDU_Length", Rules: rulesOf(found), Text: lengthText(dir, found),
+		Title: "wrong ULPDU_Length", Rules: rulesOf(found), Text: misframedText(dir, "ULPDU_Length", found),
 	}
 	var cause string
 	switch cause, d.Advice, d.same = a.crcOrigin(dir); {
@@ -45,14 +45,15 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 // The rules whose findings about an FPDU with a wrong CRC say that its length is wrong.
 const countsMore, notFramed = "MPA-FPDU-LEN-01", "MPA-FPDU-FMT-01"
 
-// lengthText says where the first FPDU with a wrong length begins, and how many there are.
-func lengthText(dir trace.Dir, found []*conformance.Finding) string {
+// misframedText says where the first FPDU begins of which a part is wrong, so that its CRC is looked for in the wrong place, and how
+// many there are.
+func misframedText(dir trace.Dir, part string, found []*conformance.Finding) string {
 	f := found[0]
-	text := fmt.Sprintf("The ULPDU_Length of an FPDU of the %s is wrong: it begins in frame %d, PDU %d.", dir.Sender(), f.Frame, f.PDU)
+	text := fmt.Sprintf("The %s of an FPDU of the %s is wrong: it begins in frame %d, PDU %d.", part, dir.Sender(), f.Frame, f.PDU)
 	its := "Its CRC is"
 	if len(found) > 1 {
-		text = fmt.Sprintf("The ULPDU_Length of %s of the %s is wrong: the first begins in frame %d, PDU %d.",
-			Counted(uint64(len(found)), "FPDU", "FPDUs"), dir.Sender(), f.Frame, f.PDU)
+		text = fmt.Sprintf("The %s of %s of the %s is wrong: the first begins in frame %d, PDU %d.",
+			part, Counted(uint64(len(found)), "FPDU", "FPDUs"), dir.Sender(), f.Frame, f.PDU)
 		its = "Their CRCs are"
 	}
 	return text + " " + sentence(f.Message) + fmt.Sprintf(" %s wrong for that reason.", its)

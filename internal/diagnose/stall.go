@@ -60,6 +60,9 @@ func (a *about) stalled(d trace.Dir) bool {
 	if f := &a.Flow[d]; f.Rare().Gaps > 0 || f.Waiting || f.Cut {
 		return false // what seems to have been waited for may be among what was not captured
 	}
+	if s.End == trace.StallData && s.Owed == 0 && a.misframed(d, s.To.Frame) {
+		return false // nothing shows that the side was in the middle of an FPDU
+	}
 	if l := a.ReadLatency; s.Owed > 0 && s.End == trace.StallData && l != nil && l.Count >= usualReads {
 		return wait > usualWait*int64(l.Min) //nolint:gosec // a time
 	}

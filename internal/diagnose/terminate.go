@@ -216,7 +216,7 @@ func (a *about) rulesOfTerminate(dir trace.Dir, t *trace.Terminate) (own, caused
 		return f.HasDir && f.Dir == dir && (f.Frame == t.Frame || f.HasPDU && f.PDU == t.PDU) || isAdvice(f) && f.Frame == t.Frame
 	})...)
 	caused = a.explainIf(func(f *conformance.Finding) bool {
-		if !f.HasDir || f.Dir == dir || isAdvice(f) || slices.Contains(crcRules, f.Rule.ID) || f.Rule.ID == noCRCError {
+		if !f.HasDir || f.Dir == dir || isAdvice(f) || slices.Contains(crcRules, f.Rule.ID) || f.Rule.ID == wrongPadLength || f.Rule.ID == noCRCError {
 			return false
 		}
 		return q.Match.Found() && f.HasPDU && f.PDU == q.PDU || f.Frame == last && f.Severity >= conformance.Warning

@@ -89,7 +89,7 @@ var lengthRules = []rules.Rule{
 			Applies: endByCRC,
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				if pad, ok := shorterPad(e.FPDU); ok {
-					r.On(e, "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
+					r.On(e.Begin(), "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
 				}
 			},
 		},
