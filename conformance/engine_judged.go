@@ -167,8 +167,15 @@ func (c *judged) Settled() bool {
 // Judged implements [rules.Recorder], as do the following: the current rule applies.
 func (c *judged) Judged() { c.rules.add(c.engine.running.index) }
 
-// Unproven records that the current rule lacks evidence.
-func (c *judged) Unproven(g catalogue.Gate) { c.lack(c.engine.running.index, g.First()) }
+// Unproven records that the current rule lacks evidence. Where octets were never sent, there is nothing to judge.
+func (c *judged) Unproven(g catalogue.Gate) {
+	if c.CutOff {
+		g &^= catalogue.Full
+	}
+	if g != 0 {
+		c.lack(c.engine.running.index, c.Reason(g.First()))
+	}
+}
 
 // Count is how often the current rule was violated.
 func (c *judged) Count() int { return int(c.fired(c.engine.running.index)) }

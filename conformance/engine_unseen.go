@@ -10,7 +10,7 @@ import (
 func looksOf(r *rules.Rule) (l model.Looks) {
 	for i, is := range [model.AllLooks]bool{
 		onStream(r), r.First, r.Anywhere, onParts(r), r.Message != nil, r.Advises() || r.Reacts,
-		r.AtEnd() || r.Advises() || r.Compares(),
+		r.AtEnd() || r.Advises() || r.Compares(), r.OfRequest,
 	} {
 		l |= model.Looks(model.Bit(is)) << i //nolint:gosec // 0 or 1
 	}

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -75,5 +76,50 @@ func TestVerdicts_OptionsOfSYN(t *testing.T) {
 				t.Errorf("%s: %v for lack of %v, want %v for lack of %v", tt.name, v.Verdict, v.Gate, tt.verdict, tt.lacks)
 			}
 		}
+	}
+}
+
+// TestVerdicts_Reason: what is said to be missing is missing. Octets that could not be read, because of a wrong CRC, or were never
+// sent, because their sender closed, are not missing from the capture.
+func TestVerdicts_Reason(t *testing.T) {
+	const (
+		wrongCRC  = "timeline: [connect, send 16, server send 16, send 16, send 16, close]\nfaults: [{at: send3, crc: bad}, {by: server, ignores: [errors]}]\n"
+		missing   = "timeline: [connect, send 16, server send 16, send 16, send 16, close]\ncapture: {missing: [8]}\n"
+		oneSide   = "capture: {only: client}\ntimeline: [connect, send 16, send 16, close]\n"
+		cutByFIN  = "timeline: [connect, send 99, send 99, close]\nfaults: [{at: send2, stop: 40}]\n"
+		cutWrong  = "timeline: [connect, send 16, send 16, send 100, close]\nfaults: [{at: send1, crc: bad}, {at: send3, stop: 40}, {by: server, ignores: [errors]}]\n"
+		cutBySnap = "capture: {snaplen: 110}\ntimeline: [connect, send 9, send 99, close]\n"
+		fin       = "TCP-FIN-FPDU-01"
+		afterFIN  = "TCP-CLOSE-DATA-01"
+		first     = "DDP-UNTAG-MSN-01"
+	)
+	for _, tt := range []struct {
+		name, src, id string
+		verdict       conformance.Verdict
+		lacks         conformance.Gate
+	}{
+		{"a wrong CRC, and the number of a message", wrongCRC, first, conformance.NotJudged, catalogue.MsgSync},
+		{"a wrong CRC, and a FIN behind an FPDU", wrongCRC, fin, conformance.Pass, 0},
+		{"a wrong CRC, and nothing behind the FIN", wrongCRC, afterFIN, conformance.Pass, 0},
+		{"a wrong CRC, and a FIN in an FPDU", cutWrong, fin, conformance.Fail, 0},
+		{"a packet is missing, and the number of a message", missing, first, conformance.NotJudged, catalogue.Contig},
+		{"one direction, and the rest of the startup", oneSide, "MPA-RES-01", conformance.NotJudged, catalogue.Bidir},
+		{"one direction, and the Request", oneSide, "MPA-R-REQ-01", conformance.Pass, 0},
+		{"one direction, and headers", oneSide, "DDP-RSVD-01", conformance.NotJudged, catalogue.Bidir},
+		{"a FIN in an FPDU, and a length", cutByFIN, "MPA-FPDU-LEN-01", conformance.Pass, 0},
+		{"a FIN in an FPDU, and a startup", cutByFIN, "MPA-START-02A", conformance.Pass, 0},
+		{"a FIN in an FPDU, and its pad", cutByFIN, "MPA-FPDU-PAD-01", conformance.Pass, 0},
+		{"the snap length cuts an FPDU, and its pad", cutBySnap, "MPA-FPDU-PAD-01", conformance.NotJudged, catalogue.Full},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			verdicts := judged(t, framesOf(t, parsed(t, "both: {mpa: {revision: 1}}\n"+tt.src))).verdicts()
+			i := slices.IndexFunc(verdicts, func(v conformance.Judgement) bool { return v.Rule.ID == tt.id })
+			if i < 0 {
+				t.Fatal("does not apply")
+			}
+			if v := &verdicts[i]; v.Verdict != tt.verdict || v.Gate != tt.lacks {
+				t.Errorf("%v for lack of %v, want %v for lack of %v", v.Verdict, v.Gate, tt.verdict, tt.lacks)
+			}
+		})
 	}
 }

@@ -18,6 +18,8 @@ type Conn struct {
 	Foreign *Frame
 	// OutOfStep: the directions were out of step by too much for what they say to be put in order.
 	OutOfStep bool
+	// CutOff: the sender of the current FPDU closed before it had sent all of it, and what it sent was captured.
+	CutOff bool
 	// wholeRequest and wholeReply: there is such a frame, and all of it was captured. Each FPDU asks, and the
 	// frames are of long ago.
 	wholeRequest, wholeReply bool
@@ -389,7 +391,7 @@ func (c *Conn) evidence(h *Direction, f *mpa.FPDU, have catalogue.Gate) catalogu
 	if len(f.Missing) == 0 {
 		have |= catalogue.Full
 	}
-	h.part = h.part || len(f.Missing) > 0
+	h.part = h.part || len(f.Missing) > 0 && !c.CutOff
 	if c.Astray(h) && (f.CRCStatus != mpa.CRCGood || len(f.Markers) > 0) || !c.Trace.Negotiated && h.guessed(f) {
 		have &^= catalogue.Sync
 	}
@@ -406,6 +408,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	h.Began = h.Began || h.provesFrame(p)
 	c.placed(h, p)
 	f, gates := p.FPDU, c.Gates(h)
+	c.CutOff = NeverWhole(f) && c.Trace.Flow[p.Dir].FIN != nil
 	have := c.evidence(h, f, gates)
 	e := &c.Capture.fpdu
 	*e = FPDU{Direction: h, PDU: p, FPDU: f}
@@ -419,12 +422,13 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	bad := f.CRCStatus == mpa.CRCBad && !(p.TermSwapped && f.CRC == 0)
 	astray := f.CRCStatus == mpa.CRCOff && e.displaced && e.Displaced == nil // as the one before showed
 	c.data(h, p, !bad && !e.misread && !astray, have)
+	c.CutOff = false
 	c.Tell.Taken(h, p.Number)
 	h.Chain.found(e)
 	if h.Noise = f.CRCStatus == mpa.CRCOff && c.Capture.seg.Noise; h.Noise {
 		h.Chain.doubts(p.Number)
 	} else {
-		h.CRC.add(p, gates&catalogue.Contig != 0)
+		h.CRC.add(p, c.Contiguous(h) && !c.Strays(h))
 	}
 	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
@@ -435,6 +439,14 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	h.Latest = last{p.From + p.Length, p.LastAcked}
 	h.lengths(p)
 	c.steadies(e, &c.Capture.seg, !first && c.Capture.FPDUs(h).Has(k), gates, have)
+}
+
+// Strays reports whether FPDUs of a direction could not be read, and their markers may be at other places than expected.
+func (c *Conn) Strays(h *Direction) bool { return h.Gap && c.Astray(h) }
+
+// NeverWhole reports whether an FPDU lacks octets only because the stream ends.
+func NeverWhole(f *mpa.FPDU) bool {
+	return f.Unsent > 0 && len(f.Missing) == 1 && f.Missing[0].To-f.Missing[0].From == f.Unsent
 }
 
 func (c *Conn) chunk(p *trace.PDU) {
@@ -492,7 +504,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	s.Head, length, whole = p.ULPDU()
 	h.largest = max(h.largest, int32(length)) //nolint:gosec // a ULPDU or a user message
 	if s.DDP == nil || !trusted {
-		h.headless = h.headless || s.DDP == nil && !whole
+		h.headless = h.headless || s.DDP == nil && !whole && !c.CutOff
 		h.lost()
 		if trusted {
 			c.Tell.Malformed(s, have)

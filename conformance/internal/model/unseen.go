@@ -17,6 +17,7 @@ const (
 	looksAtMessages                   // at whole ones
 	looksAtReaction                   // at what the other side does about it
 	looksAtEnd                        // at what the connection had come to in the end
+	looksAtRequest                    // at the MPA Request only
 	// AllLooks is how many there are.
 	AllLooks = iota
 )
@@ -24,6 +25,9 @@ const (
 // Unseen returns the evidence that a rule would need: what it judges may be in the part
 // that was not captured. What follows the end of the capture is not considered.
 func (c *Conn) Unseen(l Looks) catalogue.Gate {
+	if l&looksAtRequest != 0 && c.Request != nil {
+		return 0
+	}
 	if l&looksAtStream == 0 && c.Request != nil && c.Reply != nil {
 		if l&looksAtFirst != 0 {
 			return c.unseenFirst()
@@ -48,10 +52,10 @@ func (c *Conn) Unseen(l Looks) catalogue.Gate {
 func (c *Conn) unseenFrom(h *Direction, l Looks) catalogue.Gate {
 	f, onTCP := &c.Trace.Flow[h.Dir], c.Trace.Transport == trace.TCP
 	switch known := c.Trace.SYN || c.Trace.Unasked; {
-	case !h.Began && !known, onTCP && !h.Began && !c.Starts(h):
-		return catalogue.Start
 	case f.Frames == 0 && !c.Trace.Unasked && !(c.Trace.Unanswered && h.Dir == trace.R2I): // else it is known to have sent nothing
 		return catalogue.Bidir
+	case !h.Began && !known, onTCP && !h.Began && !c.Starts(h):
+		return catalogue.Start
 	case h.Hole || f.Waiting:
 		return catalogue.Contig
 	case l&looksAnywhere != 0 && !onTCP && c.Trace.Side[h.Dir].SCTP.GapTSNs > 0:
@@ -93,4 +97,29 @@ func (c *Conn) unseenFirst() catalogue.Gate {
 		return catalogue.End
 	}
 	return 0
+}
+
+// Contiguous reports whether no octets or chunks of a direction are missing so far. Not all of them need to be readable.
+func (c *Conn) Contiguous(h *Direction) bool {
+	return !h.Hole && !h.NeverSent && !c.Trace.Flow[h.Dir].Waiting
+}
+
+// Reason returns the evidence that is missing indeed where a rule lacks some: if all octets were captured, up to the end, it is
+// what the FPDUs with a wrong CRC say that is not known.
+func (c *Conn) Reason(lack catalogue.Gate) catalogue.Gate {
+	if lack != catalogue.Contig && (lack != catalogue.End || c.Trace.Ending == trace.Open) {
+		return lack
+	}
+	unread := false
+	for i := range c.Directions {
+		h := &c.Directions[i]
+		if !c.Contiguous(h) || c.Trace.Flow[i].Cut {
+			return lack
+		}
+		unread = unread || h.Gap
+	}
+	if unread {
+		return catalogue.MsgSync
+	}
+	return lack
 }

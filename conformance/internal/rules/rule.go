@@ -81,6 +81,8 @@ type Rule struct {
 	FirstPackets bool
 	// First: it judges the startup and the first FPDU of the initiator.
 	First bool
+	// OfRequest: it judges the MPA Request, and nothing else.
+	OfRequest bool
 	// EitherSide: advice that may explain what the other side did, too.
 	EitherSide bool
 	// Tells: it declares itself which evidence is missing from what follows the startup.

@@ -36,7 +36,11 @@ var closingRules = []rules.Rule{
 		ID: "TCP-CLOSE-DATA-01", Needs: catalogue.Contig, Transport: rules.OnTCP,
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-				return rules.InScopeIf(c.Trace.Flow[h.Dir].FIN != nil).GivenOnly(c.Gates(h) | c.EndGates())
+				have := c.Gates(h) | c.EndGates()
+				if c.Contiguous(h) {
+					have |= catalogue.Contig
+				}
+				return rules.InScopeIf(c.Trace.Flow[h.Dir].FIN != nil).GivenOnly(have)
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				f := &r.Trace.Flow[h.Dir]

@@ -62,6 +62,9 @@ var fpduRules = []rules.Rule{
 				case c.Remnant(h) != nil, h.Chain.Outer() != nil && c.Streamed(h):
 					return rules.InScope.Given(catalogue.Contig | catalogue.Sync) // the same
 				}
+				if c.Contiguous(h) && !c.Strays(h) {
+					return rules.InScope.Given(catalogue.Contig) // a wrong CRC does not matter
+				}
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {

@@ -250,7 +250,7 @@ func endByCRC(c *rules.Case, e *model.FPDU) rules.Scope {
 	switch {
 	case c.Trace.CRC != mpa.Yes:
 		return rules.OutOfScope
-	case f.Unsent > 0 && len(f.Missing) == 1 && f.Missing[0].To-f.Missing[0].From == f.Unsent:
+	case model.NeverWhole(f):
 		return rules.InScope.Given(catalogue.Full) // all that was sent of it
 	}
 	return rules.InScopeIf(crcVerified(f))

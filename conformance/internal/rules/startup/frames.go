@@ -15,7 +15,7 @@ import (
 // the proposal of 2007).
 var startupFrameRules = []rules.Rule{
 	{
-		ID: "MPA-R-REQ-01", Transport: rules.OnTCP, Field: "iwarp_mpa.rej_flag",
+		ID: "MPA-R-REQ-01", Transport: rules.OnTCP, OfRequest: true, Field: "iwarp_mpa.rej_flag",
 		Startup: &rules.On[*model.Frame]{
 			Applies: func(_ *rules.Case, f *model.Frame) rules.Scope { return rules.InScopeIf(f.Kind == trace.KindRequest) },
 			Judge: func(r *rules.Report, f *model.Frame) {

@@ -28,7 +28,7 @@ var readyRules = []rules.Rule{
 					return rules.OutOfScope
 				}
 				if p.Dropped == "" {
-					return rules.InScopeIf(p.Outcome == trace.Accepted)
+					return rules.InScopeIf(p.Outcome == trace.Accepted).Given(catalogue.End) // it was answered
 				}
 				same := c.Ended().To[p.Responder()]
 				return rules.InScopeIf(takesRevision2(same) && !takes(same, 1) && !c.BlamedBefore(f.PDUNumber))
