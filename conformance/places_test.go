@@ -186,3 +186,37 @@ func TestPlaces_PrivateData(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces_FIN: what a FIN cuts off is told in the frame of the FIN, and of the PDU that it cuts.
+func TestPlaces_FIN(t *testing.T) {
+	for rule, script := range map[string]string{
+		"TCP-FIN-FPDU-01":    "timeline: [connect, send 10, send 100, close]\nfaults: [{at: send2, stop: 40}]\n",
+		"DDP-L-01":           "timeline: [connect, send 10, send 10, close]\nfaults: [{at: send2, set: {iwarp_ddp.last_flag: 0}}]\n",
+		"RDMAP-READ-PAIR-01": "timeline: [connect, read 10, send 10, close]\nfaults: [{at: read1.response, skip: true}]\n",
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a place\n"+script))
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		fs := framesOf(t, s.Script(false))
+		const ethernet, flags, fin = 14, 20 + 13, 1
+		found := false
+		j := judged(t, fs)
+		for i := range j.findings {
+			f := &j.findings[i]
+			if f.Rule.ID != rule {
+				continue
+			}
+			found = true
+			if fs[f.Frame-1].Data[ethernet+flags]&fin == 0 {
+				t.Errorf("%s in frame %d, which has no FIN", rule, f.Frame)
+			}
+			if aboutPDU := rule != "RDMAP-READ-PAIR-01"; f.HasPDU != aboutPDU {
+				t.Errorf("%s is about a PDU: %v", rule, f.HasPDU)
+			}
+		}
+		if !found {
+			t.Errorf("no %s", rule)
+		}
+	}
+}

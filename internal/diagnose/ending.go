@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,19 +179,20 @@ func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
 	}
 	n := f.Op(rdmap.OpReadResponse)
 	found := a.explainIf(func(f *conformance.Finding) bool {
-		return n.Octets > n.Whole && f.Rule.ID == lastFlag && f.HasDir && f.Dir == 1-who && f.Frame <= d.Frames[0]
+		return n.Octets > n.Whole && f.Rule.ID == lastFlag && f.HasDir && f.Dir == 1-who && (f.Frame <= d.Frames[0] || a.closes(f))
 	})
 	if len(found) == 0 {
 		return
 	}
 	side, cut := (1 - who).Sender(), found[0]
-	said := fmt.Sprintf("A Read Response of the %s has no end: %s (frame %d).", side, cut.Message, cut.Frame)
+	said := fmt.Sprintf("A Read Response of the %s has no end: %s (%s).", side, cut.Message, cut.Observed)
 	found = append(found, a.explainIf(func(f *conformance.Finding) bool {
 		return f.HasDir && f.Dir == 1-who && f.Rule.ID == "RDMAP-READ-PAIR-01"
 	})...)
 	d.Rules, d.same = append(d.Rules, rulesOf(found)...), d.same+lastFlag
 	d.Title, d.Text = d.Title+", behind an answer without an end", said+" "+d.Text
-	d.Frames = append([]uint64{cut.Frame}, d.Frames...)
+	d.Frames = append(d.Frames, cut.Frame)
+	slices.Sort(d.Frames)
 	if cut.Severity < conformance.Error { // the close may have cut it
 		d.Advice = fmt.Sprintf("look into the logs of both sides for that time: why the %s sent no more, and why the %s did not wait.", side, who.Sender())
 		return
@@ -210,7 +212,7 @@ func (a *about) behindOctets(end *Diagnosis) bool {
 	if len(found) == 0 {
 		return false
 	}
-	d := broken(found)
+	d := a.broken(found)
 	d.Frames, d.same = append(d.Frames, end.Frames...), d.same+", "+end.same
 	d.Also = append(d.Also, "A receiver finds no FPDU behind such octets. "+end.Text)
 	d.Advice = "look at what wrote these octets into the stream, beside its FPDUs."

@@ -34,11 +34,11 @@ func (a *about) brokenRule(first *conformance.Finding) {
 			}
 		}
 	}
-	a.add(broken(found))
+	a.add(a.broken(found))
 }
 
 // broken diagnoses findings of a rule.
-func broken(found []*conformance.Finding) Diagnosis {
+func (a *about) broken(found []*conformance.Finding) Diagnosis {
 	f := found[0]
 	text := strings.TrimSuffix(f.Message, ".")
 	if f.Expected != "" {
@@ -56,7 +56,7 @@ func broken(found []*conformance.Finding) Diagnosis {
 		}
 		return d
 	}
-	d.Text += " " + whereOf(found)
+	d.Text += " " + a.whereOf(found)
 	d.Dir, d.HasDir = f.Dir, f.HasDir
 	for _, f := range found {
 		d.HasDir = d.HasDir && f.HasDir && f.Dir == d.Dir
@@ -73,8 +73,22 @@ func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID,
 // taking are the rules about a side that goes on behind what the other one sent.
 var taking = []string{"DDP-ERR-MISSED-01", "RDMAX-IMM-CHECK-01"}
 
+// closing are the rules about what a side has not done when it closes.
+var closing = []string{
+	"TCP-FIN-FPDU-01", "TCP-FIN-STARTUP-01", "TCP-RELIABLE-01", lastFlag, "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-TERM-SENT-01",
+}
+
+// closes reports whether a finding is about how a side closes: its frame is that of the FIN.
+func (a *about) closes(f *conformance.Finding) bool {
+	if !f.HasDir || !slices.Contains(closing, f.Rule.ID) {
+		return false
+	}
+	fin := a.Flow[f.Dir].FIN
+	return fin != nil && fin.Frame == f.Frame
+}
+
 // whereOf says which side sent what is wrong, in which frame, and how often.
-func whereOf(found []*conformance.Finding) string {
+func (a *about) whereOf(found []*conformance.Finding) string {
 	var parts []string
 	verb := " sent it in frame "
 	switch f := found[0]; {
@@ -82,6 +96,8 @@ func whereOf(found []*conformance.Finding) string {
 		verb = " got it in frame "
 	case f.Variant() == conformance.AnotherBegins:
 		verb = " sent the other message in frame "
+	case a.closes(f):
+		verb = " closed in frame "
 	}
 	for _, d := range []trace.Dir{trace.I2R, trace.R2I} {
 		first, n := uint64(0), 0

@@ -25,3 +25,9 @@ type Placed interface{ Where() Place }
 
 // Where returns the place itself.
 func (p Place) Where() Place { return p }
+
+// InFrame is the place, told in another frame: that of the FIN that cuts it off.
+func (p Place) InFrame(frame uint64) Place {
+	p.Frame = frame
+	return p
+}

@@ -69,15 +69,16 @@ var fpduRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				const message, want = "a FIN comes in the middle of an FPDU", "the whole FPDU"
+				fin := r.Trace.Flow[h.Dir].FIN.Frame
 				switch s, n := r.Remnant(h), h.CRC.Unsent; {
 				case n > 0 && !h.Unsure && !h.CRC.BehindGap:
-					r.On(h.LastFPDU(), message, fmt.Sprintf("%d octets are missing", n), want)
+					r.On(h.LastFPDU().InFrame(fin), message, fmt.Sprintf("%d octets are missing", n), want)
 				case h.Chain.Outer() != nil:
-					r.On(h.Chain.Outer(), message, "others in what was sent of it", want)
+					r.On(h.Chain.Outer().InFrame(fin), message, "others in what was sent of it", want)
 				case s != nil && s.LoneMarker(r.Conn):
-					r.OnAs(catalogue.Note, s, "a FIN comes behind the marker of an FPDU", fmt.Sprintf("%d octets", s.Length), want)
+					r.OnAs(catalogue.Note, s.Where().InFrame(fin), "a FIN comes behind the marker of an FPDU", fmt.Sprintf("%d octets", s.Length), want)
 				case s != nil:
-					r.On(s, message, fmt.Sprintf("%d octets, which are no FPDU", s.Length), want)
+					r.On(s.Where().InFrame(fin), message, fmt.Sprintf("%d octets, which are no FPDU", s.Length), want)
 				}
 			},
 		},
