@@ -189,11 +189,14 @@ func (d *Decoder) giveUp(end int64) (Event, bool) {
 }
 
 // oddToEnd reports whether the octets that are searched are the FPDU with an impossible header, and FPDUs up to the end of the stream:
-// too few to prove a place, but no CRC and nothing else speaks against it.
+// too few to prove a place, but no CRC and nothing else speaks against it. Where there are CRCs, it is the last one.
 func (d *Decoder) oddToEnd() bool {
 	s := d.rare
-	if !d.ended || d.crc || s.odd == 0 || s.lost != d.off || len(d.holes()) > 0 {
+	switch {
+	case !d.ended || s.odd == 0 || s.lost != d.off || len(d.holes()) > 0:
 		return false
+	case d.crc:
+		return d.lastDamaged()
 	}
 	c := chain{from: s.odd, at: s.odd, rest: d.from(s.odd)}
 	for len(c.rest) > 0 {
@@ -205,6 +208,17 @@ func (d *Decoder) oddToEnd() bool {
 		c.add(&l)
 	}
 	return true
+}
+
+// lastDamaged reports whether the octets that are searched are the last FPDU of the stream, with a wrong CRC: they have its length and
+// begin with a header where one must begin, behind an FPDU with a right CRC. With a marker in it there would be more of them.
+func (d *Decoder) lastDamaged() bool {
+	b, lead := d.from(d.off), d.lead(d.off)
+	if d.proven != d.off || d.framed != d.off || d.off == d.start || d.rare.odd != d.off+int64(len(b)) {
+		return false
+	}
+	n := int(binary.BigEndian.Uint16(b[lead:]))
+	return d.cfg.Grammar.Strict(d.headOf(b, lead, n), n)
 }
 
 // forget lets go of octets that were searched without success, so that the buffer stays

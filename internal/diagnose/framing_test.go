@@ -12,6 +12,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
@@ -234,4 +235,21 @@ func TestReal(t *testing.T) {
 		}
 	}
 	golden(t, "real.txt", b.String())
+}
+
+// TestCRC_LateAndLast: in a capture that begins late the last FPDU is told though its CRC is wrong and nothing behind it shows that it
+// is one.
+func TestCRC_LateAndLast(t *testing.T) {
+	for _, c := range []struct{ fault, want string }{
+		{"faults: [{at: send6, crc: bad}, {by: server, ignores: [errors]}]\n", "The CRC of an FPDU of the initiator is wrong: frame 7, PDU 4, one of 5 FPDUs."},
+		{"", ""},
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\ncapture: {skip: 6}\ntimeline: [connect, send 9, send 9, send 9, send 9, send 9, send 9, close]\n"+c.fault))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := text(diagnosed(t, written(t, s, false)), diagnose.WrongCRC); !strings.Contains(said, c.want) || c.want == "" && said != "" {
+			t.Errorf("it says %q, not %q", said, c.want)
+		}
+	}
 }
