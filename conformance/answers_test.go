@@ -325,3 +325,33 @@ func TestAnswers_Numbers(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswers_NamesRequests: where two requests came in one frame, a finding on the order of their answers tells them apart.
+func TestAnswers_NamesRequests(t *testing.T) {
+	const src = `
+client: {tcp: {packing: packed}}
+timeline:
+  - connect
+  - {region: {name: sink, of: client, stag: 0x500, size: 4KiB, access: [read, write]}}
+  - together:
+      - {read: 64, into: sink}
+      - {read: 128, into: {region: sink, offset: 1024}}
+  - close
+faults:
+  - {at: read1.response, hold: 1}
+  - {by: client, ignores: [errors]}
+`
+	j := judged(t, framesOf(t, parsed(t, src)))
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.Rule.ID != "RDMAP-READRESP-ORDER-01" {
+			continue
+		}
+		const observed, expected = "the response to the request with MSN 2 in frame 6", "the response to the request with MSN 1 in frame 6 first"
+		if f.Observed != observed || f.Expected != expected {
+			t.Errorf("observed %s, expected %s; want %s, %s", f.Observed, f.Expected, observed, expected)
+		}
+		return
+	}
+	t.Error("no finding")
+}

@@ -35,9 +35,9 @@ var rdmapRequestRules = []rules.Rule{
 				rel, _ := s.Relate()
 				switch {
 				case s.Answer.Begins && s.Answer.Later:
-					reportTurn(r, s, "a Read Response overtakes that of an earlier request", "the response to the request in frame %d first")
+					reportTurn(r, s, "a Read Response overtakes that of an earlier request", "the response to %s first")
 				case rel == model.Within:
-					reportTurn(r, s, "a Read Response begins within another one", "the rest of the response to the request in frame %d first")
+					reportTurn(r, s, "a Read Response begins within another one", "the rest of the response to %s first")
 				}
 			},
 		},
@@ -195,7 +195,7 @@ var rdmapRequestRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if s.Answer.Later {
 					reportAnswer(r, catalogue.None, s, "an Atomic Response overtakes that of an earlier request",
-						fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame), fmt.Sprintf("the response to the request in frame %d first", s.Answer.Oldest.At.Frame))
+						"the response to "+numbered(s.Answer.Request), "the response to "+numbered(s.Answer.Oldest)+" first")
 				}
 			},
 		},
@@ -210,7 +210,7 @@ var rdmapRequestRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if a := &s.Answer; !a.Joins && a.OvertakesOther() {
-					r.On(s, "a response overtakes that of an earlier request of the other kind", s.Op.String(), fmt.Sprintf("the response to the request in frame %d first", a.OldestOfAll.At.Frame))
+					r.On(s, "a response overtakes that of an earlier request of the other kind", s.Op.String(), "the response to "+numbered(a.OldestOfAll)+" first")
 				}
 			},
 		},
@@ -260,8 +260,12 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 
 // reportTurn reports a Read Response that comes before what belongs in front of it.
 func reportTurn(r *rules.Report, s *model.Segment, message, expected string) {
-	reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("the response to the request in frame %d", s.Answer.Request.At.Frame),
-		fmt.Sprintf(expected, s.Answer.Oldest.At.Frame))
+	reportAnswer(r, catalogue.None, s, message, "the response to "+numbered(s.Answer.Request), fmt.Sprintf(expected, numbered(s.Answer.Oldest)))
+}
+
+// numbered names a request by what tells it from others, which may be in the same frame.
+func numbered(q *model.Request) string {
+	return fmt.Sprintf("the request with MSN %d in frame %d", q.MSN, q.At.Frame)
 }
 
 // reportUnasked reports an answer that nothing asks for. Over SCTP an acknowledgement
