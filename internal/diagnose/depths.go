@@ -32,6 +32,9 @@ func depths(a *about) {
 	}
 }
 
+// overOffer is the rule that the ORD of the responder is at most the IRD that the Request offers.
+const overOffer = "MPA2-IRDORD-01"
+
 // tooDeep diagnoses an ORD above the IRD of the other side.
 func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
@@ -57,8 +60,13 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	case dir == trace.I2R:
 		d.Severity = conformance.Note
 		d.Text += " It must lower its ORD to that; it sent no such request."
+	case a.finds(overOffer):
+		d.Text += " The responder must not announce more than the Request offers."
 	default:
 		d.Text += " The responder should not have announced more than the Request offers."
+	}
+	if dir == trace.R2I && a.finds(overOffer) {
+		d.Severity = conformance.Error
 	}
 	if ird == 0 {
 		d.Also = append(d.Also, fmt.Sprintf("With IRD 0 the %s can serve no RDMA Read and no atomic operation.", peer))
@@ -66,7 +74,7 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	d.Advice = fmt.Sprintf("lower the ORD of the %s, or raise the IRD of the %s (responder_resources, initiator_depth in rdma_cm).", who, peer)
 	d.Rules = rulesOf(a.explainIf(func(f *conformance.Finding) bool {
 		switch f.Rule.ID {
-		case "MPA2-IRDORD-01", "MPA2-IRDORD-02", "MPA2-IRDORD-03", "MPA2-IRDORD-04", "MPA2-IRDORD-05", "MPA2-IRDORD-05B", "MPA2-IRDORD-06":
+		case overOffer, "MPA2-IRDORD-02", "MPA2-IRDORD-03", "MPA2-IRDORD-04", "MPA2-IRDORD-05", "MPA2-IRDORD-05B", "MPA2-IRDORD-06":
 			return true
 		}
 		return false

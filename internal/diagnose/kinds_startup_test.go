@@ -126,3 +126,21 @@ Try: find out why the responder took so long: its upper layer accepts the connec
 		t.Errorf("an answer in time: %s", got)
 	}
 }
+
+// TestDepths_Severity: a depth that the responder must not announce is an error, as its rule says. One that the initiator has yet to
+// lower is a note.
+func TestDepths_Severity(t *testing.T) {
+	tells(t, []told{
+		{
+			name: "the responder announces more than it may",
+			src: "client: {mpa: {ird: 8}}\ntimeline: [connect, send 16, server send 16, close]\n" +
+				"faults: [{at: request, set: {iwarp_mpa.enhanced.ird: 4}}, {at: reply, set: {iwarp_mpa.enhanced.ord: 5}}]\n",
+			says: []string{"error ird-ord responder", "The responder must not announce more than the Request offers.", "Rules: MPA2-IRDORD-01"},
+		},
+		{
+			name: "the initiator sent no Read",
+			src:  "timeline: [connect, send 16, server send 16, close]\nfaults: [{at: reply, set: {iwarp_mpa.enhanced.ird: 4}}]\n",
+			says: []string{"note ird-ord initiator", "Rules: MPA2-IRDORD-02"},
+		},
+	})
+}
