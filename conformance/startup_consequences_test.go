@@ -22,6 +22,13 @@ timeline: [connect, send 16, server send 16, close]`,
 			[]string{"ADV-RTR-STAG-ZERO note", "MPA2-CTRL-BCD-02 error"},
 		},
 		{
+			"the same where the initiator goes on with what it offered: no other layout is needed to explain it", `
+both: {mpa: {rtr: [send]}}
+timeline: [connect, server send 16, close]`,
+			[]patch{{5, 20, func(uint16) uint16 { return 0x8010 }}, {5, 22, func(uint16) uint16 { return 0x0010 }}},
+			[]string{"ADV-RTR-SEND-OFFERED warning", "MPA2-CTRL-BCD-02 warning"},
+		},
+		{
 			"a word that may be swapped has no depths", `
 timeline: [connect, send 24, close]
 faults: [{at: request, set: {iwarp_mpa.enhanced.ird: 4096, iwarp_mpa.enhanced.ord: 4096}}, {by: server, ignores: [errors]}]`,

@@ -443,6 +443,9 @@ type Connection struct {
 	Outcome Outcome
 	// Layout is how the enhanced connection establishment data is read.
 	Layout mpa.Layout
+	// LayoutOpen: the flags of the last startup frame may be meant in another layout. What the initiator sends first
+	// decides.
+	LayoutOpen bool
 	// CRC says whether CRCs are in force, Markers whether a direction has markers, as
 	// far as it is known (RFC 5044 section 7.1).
 	CRC     mpa.Tri

@@ -170,7 +170,7 @@ func (c *Conn) header(side int, dir trace.Dir, f *mpa.FPDU, p *trace.PDU) {
 	if err := ddp.DecodeTo(&c.env.segment, f.Head); err != nil {
 		c.Trace.Flow[dir].Rarely().Malformed++
 		if indicates && f.ULPDULength == 0 {
-			c.indicated(indication{trace.RTRSend, p.Frame}) // the draft's zero-length ULPDU
+			c.indicated(indication{sent: trace.RTRSend, frame: p.Frame, bare: true})
 		}
 		// The record may have been that of another FPDU.
 		if p.Control, p.HasControl = (rdmap.Control{}), len(f.Head) > 1; p.HasControl {
@@ -226,6 +226,7 @@ func (c *Conn) lastPart(side int, f *mpa.FPDU, p *trace.PDU) {
 type indication struct {
 	sent  trace.RTR
 	frame uint64
+	bare  bool // an empty ULPDU, which only draft -01 has
 }
 
 // indicationOf classifies the initiator's first FPDU (RFC 6581 section 9.1).
@@ -233,14 +234,14 @@ func indicationOf(p *trace.PDU) indication {
 	octets, body := payload(p)
 	switch op := p.Control.Opcode; {
 	case op == rdmap.OpSend && octets == 0:
-		return indication{trace.RTRSend, p.Frame}
+		return indication{sent: trace.RTRSend, frame: p.Frame}
 	case op == rdmap.OpWrite && octets == 0:
-		return indication{trace.RTRWrite, p.Frame}
+		return indication{sent: trace.RTRWrite, frame: p.Frame}
 	case op == rdmap.OpTerminate:
-		return indication{trace.RTRTerminate, p.Frame}
+		return indication{sent: trace.RTRTerminate, frame: p.Frame}
 	case op == rdmap.OpReadRequest:
 		if r, err := rdmap.DecodeReadRequest(body); err == nil && r.Size == 0 {
-			return indication{trace.RTRRead, p.Frame}
+			return indication{sent: trace.RTRRead, frame: p.Frame}
 		}
 	}
 	return indication{frame: p.Frame}
@@ -264,13 +265,8 @@ func (c *Conn) readied(first indication) {
 	if !ini.HasEnhanced || !res.HasEnhanced {
 		return
 	}
-	// Draft -01 has the flags in other places. Assume it only if the flags make no
-	// sense by RFC 6581, and what was sent fits only the draft.
-	a, b, cc := res.Enhanced.A, res.Enhanced.B, res.Enhanced.C
-	odd := !a && (b || cc) || a && !b && !cc
-	if !c.env.LayoutForced && kind != 0 && odd && !ini.Enhanced.D && !res.Enhanced.D &&
-		mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01).Has(kind) &&
-		!mpa.RTRTypes(res.Enhanced, mpa.LayoutRFC6581).Has(kind) {
+	t.LayoutOpen = false
+	if !c.env.LayoutForced && onlyDraft01(ini.Enhanced, res.Enhanced, first) {
 		t.Layout = mpa.LayoutDraft01
 		t.RTRExpected = mpa.RTRTypes(res.Enhanced, mpa.LayoutDraft01)
 	}
@@ -280,6 +276,37 @@ func (c *Conn) readied(first indication) {
 	if t.RTRSent = first.sent; first.sent != trace.NoRTR {
 		t.RTRFrame = first.frame
 	}
+}
+
+// leavesLayout reports whether the flags of a Reply make no sense by RFC 6581, but may in draft -01, which has them in
+// other places.
+func leavesLayout(reply mpa.Enhanced) bool {
+	return !reply.D && (!reply.A && (reply.B || reply.C) || reply.A && !reply.B && !reply.C)
+}
+
+// opensLayout reports whether a startup frame may be in the layout of draft -01, as far as its flags, and those of the
+// Request before a Reply, tell.
+func (c *Conn) opensLayout(e mpa.Enhanced, kind trace.Kind) bool {
+	if kind == trace.KindRequest {
+		return !e.D && (e.A || e.B || e.C)
+	}
+	ini := &c.Trace.Side[trace.I2R]
+	return leavesLayout(e) && !(ini.HasEnhanced && ini.Enhanced.D)
+}
+
+// onlyDraft01 reports whether the flags of both words and what the initiator sent first go together in draft -01 and not
+// by RFC 6581, where a single wrong flag of the Reply does not explain them either: the A that it does not repeat, or the
+// types that it does not name.
+func onlyDraft01(request, reply mpa.Enhanced, first indication) bool {
+	sent := first.sent.Type()
+	in := func(e mpa.Enhanced, l mpa.Layout) bool { return mpa.RTRTypes(e, l).Has(sent) }
+	if sent == 0 || request.D || !leavesLayout(reply) || !in(request, mpa.LayoutDraft01) || !in(reply, mpa.LayoutDraft01) {
+		return false
+	}
+	repeated := reply
+	repeated.A = true
+	explained := in(request, mpa.LayoutRFC6581) && (reply.A || in(repeated, mpa.LayoutRFC6581))
+	return first.bare || !explained
 }
 
 // emitStartup hands out a startup frame whose octets are in tail.
@@ -293,6 +320,9 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 	case mpa.StartupReply:
 		kind = trace.KindReply
 	case mpa.StartupRTR, mpa.StartupUnknown:
+	}
+	if e, _, ok := s.Word(); ok && s.Rev >= 2 && !c.env.LayoutForced {
+		c.Trace.LayoutOpen = c.opensLayout(e, kind)
 	}
 	to := h.tailOff() + int64(len(h.tail()))
 	length := int64(mpa.StartupLen + int(s.PDLength))

@@ -280,6 +280,14 @@ func TestStartup_RTRClassified(t *testing.T) {
 		{"a", "a", "send", "send", mpa.LayoutDraft01, mpa.RTRSend},
 		{"c", "c", "read", "read", mpa.LayoutDraft01, mpa.RTRRead},
 		{"ad", "ad", "send", "send", mpa.LayoutRFC6581, mpa.RTRRead}, // D is set: no draft
+		// The Reply names no type, or does not repeat A: by RFC 6581 one flag of it is wrong, and the initiator offered
+		// what it sent.
+		{"abc", "a", "send", "", mpa.LayoutRFC6581, 0},
+		{"ab", "a", "send", "", mpa.LayoutRFC6581, 0},
+		{"ac", "a", "send", "send", mpa.LayoutDraft01, mpa.RTRSend}, // not offered by RFC 6581
+		{"abc", "bc", "write", "", mpa.LayoutRFC6581, 0},
+		{"abc", "b", "write", "write", mpa.LayoutDraft01, mpa.RTRWrite},
+		{"", "a", "send", "", mpa.LayoutRFC6581, 0}, // nor offered in the draft
 	} {
 		for _, size := range []int{0, 1, 1448} {
 			name := fmt.Sprintf("%s/%s %s", c.req, c.rep, c.first)

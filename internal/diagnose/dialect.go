@@ -78,11 +78,8 @@ func (a *about) layouts() {
 	}
 	found := a.explain(layoutRules...)
 	if len(found) == 0 {
+		a.draft01()
 		return
-	}
-	flags := func(e mpa.Enhanced) string {
-		bit := map[bool]string{true: "1", false: "0"}
-		return "A=" + bit[e.A] + " B=" + bit[e.B] + " C=" + bit[e.C] + " D=" + bit[e.D]
 	}
 	d := Diagnosis{
 		Kind: Dialect, Severity: found[0].Severity, Dir: trace.R2I, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
@@ -94,6 +91,28 @@ func (a *about) layouts() {
 	d.Advice = "compare the versions of both drivers; --mpa-layout reads the capture in the other layout."
 	d.same = flags(ini.Enhanced) + flags(res.Enhanced)
 	a.add(d)
+}
+
+// draft01 tells that the flags of the enhanced data are read in the layout of draft -01.
+func (a *about) draft01() {
+	if a.Layout != mpa.LayoutDraft01 {
+		return
+	}
+	ini, res := &a.Side[trace.I2R], &a.Side[trace.R2I]
+	a.add(Diagnosis{
+		Kind: Dialect, Severity: conformance.Note, Dir: trace.R2I, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
+		Title: "enhanced data read in the layout of draft -01",
+		Text: fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s. This is read in the layout of draft -01, so the rules of RFC 6581 on flags and on what the initiator sends first were not asked.",
+			ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced)),
+		Advice: "find out which of the two the drivers speak; --mpa-layout rfc6581 reads the capture in the other layout.",
+		same:   flags(ini.Enhanced) + flags(res.Enhanced),
+	})
+}
+
+// flags are those of the enhanced data.
+func flags(e mpa.Enhanced) string {
+	bit := map[bool]string{true: "1", false: "0"}
+	return "A=" + bit[e.A] + " B=" + bit[e.B] + " C=" + bit[e.C] + " D=" + bit[e.D]
 }
 
 // troubled reports whether the connection ended early: before an FPDU in each direction, or by

@@ -91,7 +91,7 @@ func (w *Walker) startup(p *trace.PDU, v Visitor) {
 			v.Layer("Private data as enhanced connection establishment data (S is set, but only revision 2 has it)")
 		}
 		establishment(s.PrivateData, v)
-		v.Text(fLayout, p.Conn.Layout.String())
+		v.Text(fLayout, layout(p.Conn))
 	}
 	if len(ulp) > 0 {
 		v.Octets(fULPPrivate, ulp)
@@ -99,6 +99,14 @@ func (w *Walker) startup(p *trace.PDU, v Visitor) {
 	if p.Partial {
 		v.Text(fCaptured, mpa.Partial.String())
 	}
+}
+
+// layout is how the enhanced data of a startup frame is read, as far as it is known when the frame is there.
+func layout(c *trace.Connection) string {
+	if c.LayoutOpen {
+		return "open"
+	}
+	return c.Layout.String()
 }
 
 // establishment shows the word at the start of the private data.

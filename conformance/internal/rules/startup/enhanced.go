@@ -212,6 +212,7 @@ var enhancedRules = []rules.Rule{
 	},
 	{
 		ID: "MPA2-D01-FLAG-02", If: model.Worded, AtStartup: true,
+		Test: rules.Test{Draft01: true},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
 				return rules.InScopeIf(c.Request != nil && c.Request.HasWord && c.Trace.Layout == mpa.LayoutDraft01)
