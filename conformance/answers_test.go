@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -129,6 +130,9 @@ func answered(sink uint32, octets int) []byte {
 func untag(u []byte) []byte { u[0] &^= 0x80; return u }
 func tag(u []byte) []byte   { u[0] |= 0x80; return u }
 
+// unassigned gives a ULPDU an opcode that is not assigned.
+func unassigned(u []byte) []byte { u[1] = u[1]&0xf0 | 0xd; return u }
+
 // TestAnswers_OneFault: a request that its receiver may refuse is answered or not, and an answer
 // that is wrong is one or not. The answers behind it are right.
 func TestAnswers_OneFault(t *testing.T) {
@@ -216,6 +220,29 @@ func TestAnswers_OneFault(t *testing.T) {
 			2, false,
 			[]string{"DDP-RSVDULP-TAG-01"},
 		},
+		{"a Read without a known opcode", []pdu{{client, unassigned(asked(1, 1))}}, nil, 2, true, []string{"RDMAP-OPCODE-01"}},
+		{"an answer without a known opcode", []pdu{one}, []pdu{{server, unassigned(answered(1, 64))}}, 2, false, []string{"RDMAP-OPCODE-01"}},
+		{
+			"an answer that begins without a known opcode",
+			[]pdu{one},
+			[]pdu{{server, unassigned(tracetest.ReadResponse(1, 0, false, half))}, {server, tracetest.ReadResponse(1, 32, true, half)}},
+			2, false,
+			[]string{"DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01"},
+		},
+		{
+			"an answer that ends without a known opcode",
+			[]pdu{one},
+			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, unassigned(tracetest.ReadResponse(1, 32, true, half))}},
+			2, false,
+			[]string{"DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01"},
+		},
+		{
+			"an atomic whose answer has no known opcode",
+			[]pdu{{client, atomic(rdmap.FetchAddOp)}},
+			[]pdu{{server, unassigned(tracetest.AtomicResponse(1, rdmap.AtomicResponse{RequestID: 1}))}},
+			2, false,
+			[]string{"RDMAP-OPCODE-01"},
+		},
 		{"an untagged Write", []pdu{{client, untag(tracetest.Write(0x500, 0, true, half))}}, nil, 1, false, []string{"RDMAP-TFLAG-01"}},
 		{"an answer with another STag", []pdu{one}, []pdu{{server, answered(9, 64)}}, 2, false, []string{"RDMAP-READRESP-STAG-01"}},
 		{"an answer that nobody asked for", two, []pdu{{server, answered(9, 5)}, answer, {server, answered(2, 64)}}, 3, false, []string{"RDMAP-READRESP-STAG-01"}},
@@ -249,6 +276,67 @@ func TestAnswers_OneFault(t *testing.T) {
 			if !maps.Equal(found, want) {
 				t.Errorf("%s, answered %v: %v, want %v\n\t%s", c.name, answers, found, want, text(j.findings))
 			}
+		}
+	}
+}
+
+// TestAnswers_Overtaken: a request whose answer is overtaken, or never comes, is one fault, told at the first answer that
+// overtakes it. It is no fault of those behind it, nor of the requester, whose other requests count without it.
+func TestAnswers_Overtaken(t *testing.T) {
+	const reads, atomics, other = "RDMAP-READRESP-ORDER-01", "RDMAX-ORDER-01", "RDMAX-ORDER-02"
+	const client, server = tracetest.Client, tracetest.Server
+	for _, c := range []struct {
+		name     string
+		requests string // a Read each r, an atomic each a
+		ahead    int    // so many before the first answer
+		answers  []int
+		want     []string
+	}{
+		{"in order", "rarara", 6, []int{0, 1, 2, 3, 4, 5}, nil},
+		{"the first Read is not answered", "rrrrrr", 1, []int{1, 2, 3, 4, 5}, []string{reads + " 0"}},
+		{"every second Read is not answered", "rrrrrr", 1, []int{1, 3, 5}, []string{reads + " 0", reads + " 1", reads + " 2"}},
+		{"nor is the fourth", "rrrrrr", 6, []int{1, 2, 4, 5}, []string{reads + " 0", reads + " 2"}},
+		{"the first atomic is not answered", "aaaaaa", 1, []int{1, 2, 3, 4, 5}, []string{atomics + " 0"}},
+		{"the first atomic is not answered, Reads are", "arararar", 8, []int{1, 2, 3, 4, 5, 6, 7}, []string{other + " 0"}},
+		{"the first Read is not answered, atomics are", "rarararar", 8, []int{1, 2, 3, 4, 5, 6, 7}, []string{other + " 0"}},
+		{"the first two change places", "rrrr", 4, []int{1, 0, 2, 3}, []string{reads + " 0"}},
+		{"the last comes first", "rrrr", 4, []int{3, 0, 1, 2}, []string{reads + " 0"}},
+		{"the first comes last", "aaaa", 4, []int{1, 2, 3, 0}, []string{atomics + " 0"}},
+		{"two pairs change places", "aaaa", 4, []int{1, 0, 3, 2}, []string{atomics + " 0", atomics + " 2"}},
+	} {
+		depth := mpa.Enhanced{IRD: uint16(max(c.ahead, c.answers[0]+1))}
+		depth.ORD = depth.IRD
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true, Enhanced: true, Words: [2]mpa.Enhanced{depth, depth}})
+		d.Request()
+		d.Reply()
+		d.Message(client, rdmap.OpSend, []byte("ready"), 1000)
+		asked, at := 0, map[int64]int{}
+		for i, n := range c.answers {
+			for ; asked < len(c.requests) && asked < max(c.ahead+i, n+1); asked++ {
+				if c.requests[asked] == 'r' {
+					d.Read(client, 7, uint64(64*asked), 64)
+				} else {
+					d.Atomic(client, uint32(asked))
+				}
+			}
+			if c.requests[n] == 'r' {
+				d.FPDU(server, tracetest.ReadResponse(7, uint64(64*n), true, make([]byte, 64)))
+			} else {
+				d.Answer(server, uint32(n))
+			}
+			at[d.Truth[server][len(d.Truth[server])-1].From] = i
+		}
+		d.Message(client, rdmap.OpSend, []byte("done"), 1000)
+		var got []string
+		j := judged(t, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
+		for i := range j.findings {
+			if f := &j.findings[i]; f.Severity > conformance.Note {
+				got = append(got, fmt.Sprintf("%s %d", f.Rule.ID, at[d.Truth[server][0].To+f.Offset]))
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v\n\t%s", c.name, got, c.want, text(j.findings))
 		}
 	}
 }

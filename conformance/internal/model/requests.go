@@ -28,6 +28,8 @@ type Request struct {
 	// Excused: no answer to it need come any more. Its receiver may refuse it, or one that does
 	// not fit it may have been the answer.
 	Excused bool
+	// Overtaken: the answer to a later one began first. It may come yet, and answers to others need not wait for it.
+	Overtaken bool
 	// doubtful: the answer that has begun does not fit it.
 	doubtful bool
 	AtomicOp rdmap.AOpCode // what to do with source
@@ -52,7 +54,13 @@ func (r *Request) End() int64 { return r.At.end }
 func (h *Direction) ShortOf(r *Request) Place { x := h.shortEnds[r.nth]; return x.In(h.Peer.Dir) }
 
 // due reports whether an answer to a request has to begin before those to later ones.
-func (r *Request) due() bool { return !r.Excused && !r.Started }
+func (r *Request) due() bool { return r.toCome() && !r.Overtaken }
+
+// toCome reports whether the answer to a request may still begin.
+func (r *Request) toCome() bool { return !r.Excused && !r.Started }
+
+// awaited reports whether a request has to have its answer before later ones.
+func (r *Request) awaited() bool { return !r.Excused && !r.Overtaken }
 
 // Full reports whether a Read has all its octets: the answer lacks nothing but its L.
 func (r *Request) Full() bool { return r.Started && !r.doubtful && !r.HasShort && r.Got >= r.Size }
@@ -78,8 +86,11 @@ func (r *Request) Where(d trace.Dir) Place {
 	return p
 }
 
-// requestQueue is the queue of Read and Atomic Requests.
-const requestQueue = 1
+// The queues of Read and Atomic Requests, and of Atomic Responses.
+const (
+	requestQueue  = 1
+	responseQueue = 3
+)
 
 // TaggedAddress is a place in the memory of a side.
 type TaggedAddress struct {
@@ -131,7 +142,8 @@ func (a *Answer) OvertakesOther() bool {
 // response: it has the opcode of one, or goes on with one under another opcode.
 func (s *Segment) findAnswer() {
 	s.Answer = Answer{}
-	if s.Op == OpReadResponse || s.Op == OpAtomicResponse || s.Op == OpWrite && s.open&(flowBit<<1) != 0 {
+	other := s.Op == OpWrite || s.DDP.Tagged && !s.Op.Assigned()
+	if s.Op == OpReadResponse || s.Op == OpAtomicResponse || other && s.open&(flowBit<<1) != 0 {
 		s.Answer = s.answers()
 	}
 }
@@ -313,8 +325,11 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		s.asks()
 		s.Peer.asks()
 	default:
-		if s.Answer.Request != nil {
+		switch {
+		case s.Answer.Request != nil:
 			op = OpReadResponse // whatever the segment says
+		case !op.Assigned():
+			s.mayBe()
 		}
 	}
 	switch op {
@@ -354,6 +369,25 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 	case rdmap.OpSendInv, rdmap.OpSendSEInv:
 		s.invalidates(c)
 	default:
+	}
+}
+
+// mayBe notes what a message without a known opcode may be: a request, or the answer to one.
+func (s *Segment) mayBe() {
+	if rel, _ := s.Relate(); rel != Begins {
+		return
+	}
+	var r *Request
+	switch q := s.Peer.Requests; {
+	case s.DDP.Tagged:
+		r = first(q, func(r *Request) bool { return r.isRead() && r.due() && r.isFor(s) })
+	case s.DDP.QN == requestQueue:
+		s.Direction.Unread = true
+	case s.DDP.QN == responseQueue:
+		r = oldest(q, func(r *Request) bool { return r.Atomic })
+	}
+	if r != nil {
+		s.Peer.excuse(r)
 	}
 }
 
@@ -402,21 +436,41 @@ func (s *Segment) respondsRead(r *Request) {
 
 // excuse notes that no answer to a request need come.
 func (h *Direction) excuse(r *Request) {
-	if !r.Excused && r.Atomic {
+	if r.awaited() && r.Atomic {
 		h.countID(r.ID, -1)
 	}
 	r.Excused = true
 }
 
+// overtake notes that the answer to a later request came before that to one. As answers come in order, it need not come:
+// neither does the request count, nor is its identifier in use.
+func (h *Direction) overtake(r *Request) {
+	if r.Atomic {
+		h.countID(r.ID, -1)
+	}
+	r.Overtaken = true
+	h.Flight.land(r.nth, 0)
+}
+
+// HasOvertaken reports whether a Read, or an atomic, has no answer although one to a later request came.
+func (h *Direction) HasOvertaken(atomic bool) bool {
+	return first(h.Requests, func(r *Request) bool { return r.Overtaken && r.Atomic == atomic }) != nil
+}
+
 // passed drops the requests in front of one that is answered, as far as no answer to them is still to
-// come: answers come in the order of the requests. Those that are alike stay: the answer may have been
-// to them.
+// come: answers come in the order of the requests. The others are overtaken. Those that are alike stay: the answer may
+// have been to them.
 func (h *Direction) passed(nth uint64, alike func(*Request) bool) {
 	if len(h.Requests) == 0 || h.Requests[0].nth >= nth {
 		return // nearly always
 	}
+	for i := 0; i < len(h.Requests) && h.Requests[i].nth < nth; i++ {
+		if r := &h.Requests[i]; r.due() && !alike(r) {
+			h.overtake(r)
+		}
+	}
 	h.Requests = slices.DeleteFunc(h.Requests, func(r Request) bool {
-		if r.nth >= nth || r.HasShort || r.due() || r.lacks() {
+		if r.nth >= nth || r.HasShort || r.toCome() || r.lacks() {
 			return false
 		}
 		h.Flight.land(r.nth, 0)
@@ -526,7 +580,7 @@ func (h *Direction) ask(r Request) {
 // countAtomic counts an atomic that comes into the queue or leaves it.
 func (h *Direction) countAtomic(r *Request, n int) {
 	h.atomicsOut += n
-	if !r.Excused {
+	if r.awaited() {
 		h.countID(r.ID, n)
 	}
 }

@@ -48,7 +48,7 @@ func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
 func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 	return &rules.On[*model.Direction]{
 		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-			if !h.Flight.Has(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
+			if !h.Flight.Has(atomic) && !h.HasOvertaken(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
 				return rules.OutOfScope
 			}
 			if f := c.StartupFrameOf(h.Peer.Dir); f != nil && f.Partial {
