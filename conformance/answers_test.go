@@ -153,6 +153,8 @@ func TestAnswers_OneFault(t *testing.T) {
 	onQueue0[9] = 0
 	version := asked(1, 1)
 	version[1] |= 0x80
+	offset, atomicOffset := asked(1, 1), atomic(rdmap.FetchAddOp)
+	offset[17], atomicOffset[17] = 4, 4
 	answer := pdu{server, answered(1, 64)}
 	one, two := pdu{client, asked(1, 1)}, []pdu{{client, asked(1, 1)}, {client, asked(2, 2)}}
 	for _, c := range []struct {
@@ -219,6 +221,14 @@ func TestAnswers_OneFault(t *testing.T) {
 			[]pdu{{server, tracetest.Write(1, 0, false, half)}, {server, tracetest.ReadResponse(1, 32, true, half)}},
 			2, false,
 			[]string{"DDP-RSVDULP-TAG-01"},
+		},
+		{"a Read with an offset", []pdu{{client, offset}}, nil, 2, true, []string{"DDP-UNTAG-MO-01"}},
+		{"an atomic with an offset", []pdu{{client, atomicOffset}}, nil, 2, false, []string{"DDP-UNTAG-MO-01"}},
+		{
+			"an atomic with an offset that is answered",
+			[]pdu{{client, atomicOffset}, {server, tracetest.AtomicResponse(1, rdmap.AtomicResponse{RequestID: 1})}},
+			nil, 2, false,
+			[]string{"DDP-UNTAG-MO-01"},
 		},
 		{"a Read without a known opcode", []pdu{{client, unassigned(asked(1, 1))}}, nil, 2, true, []string{"RDMAP-OPCODE-01"}},
 		{"an answer without a known opcode", []pdu{one}, []pdu{{server, unassigned(answered(1, 64))}}, 2, false, []string{"RDMAP-OPCODE-01"}},

@@ -14,8 +14,14 @@ func (s *Segment) cut(length int) {
 }
 
 // hasHeader reports whether the RDMAP header of the message, as far as there is one, is in
-// Header with this segment.
-func (s *Segment) hasHeader() bool { return s.DDP.MO == 0 || s.assembled() }
+// Header with this segment. One that continues no message and has as many octets as its header is whole: its MO is wrong.
+func (s *Segment) hasHeader() bool {
+	if s.DDP.MO == 0 || s.assembled() {
+		return true
+	}
+	rel, _ := s.Relate()
+	return rel == Begins && s.DDP.Last && s.Octets == int64(s.Op.HeaderLen())
+}
 
 // inParts reports whether the segment has a part of an RDMAP header that another segment
 // makes whole.
