@@ -30,7 +30,11 @@ func firstOf(s *Segment) firstSegment {
 	if p.FPDU != nil {
 		f.good, f.off = p.FPDU.CRCStatus == mpa.CRCGood, p.FPDU.CRCStatus == mpa.CRCOff
 	}
-	if s.Op == rdmap.OpReadRequest {
+	switch {
+	case s.Op != rdmap.OpReadRequest:
+	case s.DDP.Tagged: // its header is not where it is searched
+		f.cut = true
+	default:
 		r, err := rdmap.DecodeReadRequest(s.Body)
 		f.size, f.cut = r.Size, err != nil && s.Octets >= rdmap.ReadRequestLen
 		if err == nil {

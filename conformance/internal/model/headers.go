@@ -13,11 +13,11 @@ func (s *Segment) cut(length int) {
 	}
 }
 
-// hasHeader reports whether the RDMAP header of the message, as far as there is one, is in
+// hasHeader reports whether the RDMAP header of an untagged message, as far as there is one, is in
 // Header with this segment. One that continues no message and has as many octets as its header is whole: its MO is wrong.
 func (s *Segment) hasHeader() bool {
-	if s.DDP.MO == 0 || s.assembled() {
-		return true
+	if s.DDP.Tagged || s.DDP.MO == 0 || s.assembled() {
+		return !s.DDP.Tagged
 	}
 	rel, _ := s.Relate()
 	return rel == Begins && s.DDP.Last && s.Octets == int64(s.Op.HeaderLen())

@@ -80,7 +80,7 @@ var rdmapAtomicRules = []rules.Rule{
 		ID: "RDMAX-AREQ-SWAP-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
 		Exchange: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
-				if s.Op != model.OpAtomicRequest {
+				if s.Op != model.OpAtomicRequest || s.DDP.Tagged {
 					return rules.OutOfScope
 				}
 				a, err := rdmap.DecodeAtomicRequest(s.Header)

@@ -171,7 +171,7 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment: &rules.On[*model.Segment]{Judge: inOneSegment},
 	},
 	{
-		ID: "RDMAP-READREQ-WRAP-01", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
+		ID: "RDMAP-READREQ-WRAP-01", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest),
 		Field: "iwarp_rdma.srcto",
 		Test:  rules.Test{Needs: rules.NoSmaller},
 		Segment: &rules.On[*model.Segment]{
@@ -188,7 +188,7 @@ var rdmapHeaderRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAP-READREQ-WRAP-02", Needs: catalogue.Sync, On: model.OpcodeSet(model.OpReadRequest),
+		ID: "RDMAP-READREQ-WRAP-02", Needs: catalogue.Sync, Tagged: mpa.No, On: model.OpcodeSet(model.OpReadRequest),
 		Field: "iwarp_rdma.sinkto",
 		Test:  rules.Test{Needs: rules.NoSmaller},
 		Segment: &rules.On[*model.Segment]{
@@ -226,28 +226,28 @@ var rdmapHeaderRules = []rules.Rule{
 		Segment:  hasLength(rdmap.AtomicResponseLen),
 	},
 	{
-		ID: "RDMAX-AREQ-RSVD-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-RSVD-01", Needs: catalogue.Sync | catalogue.Full, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.reserved",
 		Segment: atomicHeader("reserved bits of the Atomic Request are set", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#07x", a.Rsvd), "0", a.Rsvd != 0
 		}),
 	},
 	{
-		ID: "RDMAX-AREQ-AOP-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-AOP-01", Needs: catalogue.Sync | catalogue.Full, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.opcode",
 		Segment: atomicHeader("the atomic operation is not assigned", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprint(uint8(a.AOpCode)), "0 (FetchAdd) or 2 (CmpSwap)", a.AOpCode != rdmap.FetchAddOp && a.AOpCode != rdmap.CmpSwapOp
 		}),
 	},
 	{
-		ID: "RDMAX-AREQ-FADD-01", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-FADD-01", Needs: catalogue.Sync | catalogue.Full, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.compare_data",
 		Segment: atomicHeader("the Compare Data of a FetchAdd is not zero", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareData), "0", a.AOpCode == rdmap.FetchAddOp && a.CompareData != 0
 		}),
 	},
 	{
-		ID: "RDMAX-AREQ-FADD-02", Needs: catalogue.Sync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-FADD-02", Needs: catalogue.Sync | catalogue.Full, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.compare_mask",
 		Segment: atomicHeader("the Compare Mask of a FetchAdd is not all ones", func(a *rdmap.AtomicRequest) (string, string, bool) {
 			return fmt.Sprintf("%#x", a.CompareMask), "0xffffffffffffffff", a.AOpCode == rdmap.FetchAddOp && a.CompareMask != ^uint64(0)
@@ -255,13 +255,14 @@ var rdmapHeaderRules = []rules.Rule{
 	},
 }
 
-// readsSomething is the scope of rules on Read Requests that ask for octets.
+// readsSomething is the scope of rules on Read Requests that ask for octets. With a wrong T bit the header is not where it
+// is searched.
 func readsSomething(_ *rules.Case, s *model.Segment) rules.Scope {
 	q, err := rdmap.DecodeReadRequest(s.Header)
 	return rules.InScopeIf(err == nil && q.Size > 0)
 }
 
-// atomicHeader judges the header of an Atomic Request.
+// atomicHeader judges the header of an Atomic Request. With a wrong T bit it is not where it is searched.
 func atomicHeader(message string, wrong func(*rdmap.AtomicRequest) (observed, expected string, bad bool)) *rules.On[*model.Segment] {
 	return &rules.On[*model.Segment]{
 		Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {

@@ -6,6 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
+	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -216,7 +217,7 @@ var rdmapRequestRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-AREQ-ID-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicRequest),
+		ID: "RDMAX-AREQ-ID-01", Needs: catalogue.ReadSync, Tagged: mpa.No, On: model.OpcodeSet(model.OpAtomicRequest),
 		Field: "iwarp_rdma.atomic.request_identifier",
 		Test:  rules.Test{Needs: rules.KeepsSteps},
 		Segment: &rules.On[*model.Segment]{
