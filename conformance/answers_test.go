@@ -237,14 +237,14 @@ func TestAnswers_OneFault(t *testing.T) {
 			[]pdu{one},
 			[]pdu{{server, unassigned(tracetest.ReadResponse(1, 0, false, half))}, {server, tracetest.ReadResponse(1, 32, true, half)}},
 			2, false,
-			[]string{"DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01"},
+			[]string{"RDMAP-OPCODE-01"},
 		},
 		{
 			"an answer that ends without a known opcode",
 			[]pdu{one},
 			[]pdu{{server, tracetest.ReadResponse(1, 0, false, half)}, {server, unassigned(tracetest.ReadResponse(1, 32, true, half))}},
 			2, false,
-			[]string{"DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01"},
+			[]string{"RDMAP-OPCODE-01"},
 		},
 		{
 			"an atomic whose answer has no known opcode",

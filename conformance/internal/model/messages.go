@@ -85,12 +85,14 @@ type Message struct {
 	There, Tagged bool
 	bit           uint8 // see [sending.open]
 	// Done: L was seen. The message is judged when the next one begins.
-	Done     bool
-	passed   bool // a Write without L: a whole request of the same side came behind its last segment
-	sure     bool // nothing was missing when it began
-	Op       rdmap.Opcode
-	Control  uint8          // the RsvdULP octet
-	have     catalogue.Gate // the evidence for its last segment
+	Done    bool
+	passed  bool // a Write without L: a whole request of the same side came behind its last segment
+	sure    bool // nothing was missing when it began
+	Op      rdmap.Opcode
+	Control uint8          // the RsvdULP octet
+	have    catalogue.Gate // the evidence for its last segment
+	// Changed: a segment has another opcode than the first one, or another STag to invalidate, see [Segment.Changes].
+	Changed  bool
 	HasAlias bool
 	// Alias is another MSN that some of its segments have.
 	Alias   uint32
@@ -219,6 +221,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	case Renamed:
 		m.Alias, m.HasAlias = s.DDP.MSN, true
 	case GoesOn:
+		m.Changed = m.Changed || s.Changes(m)
 		if m.unended() {
 			m.Done = false
 		}

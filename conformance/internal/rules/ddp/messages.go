@@ -7,7 +7,6 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
-	"github.com/iwdissect/iwdissect/dissect/rdmap"
 )
 
 // messageRules judge what the segments of a message have in common, and that messages do
@@ -20,7 +19,7 @@ var messageRules = []rules.Rule{
 		Segment: inQueue(
 			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool { return rel == model.GoesOn },
 			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if differs(s, m) {
+				if s.Changes(m) && !m.Changed {
 					reportInQueue(r, s, m, "the segments of a message have different RsvdULP fields",
 						fmt.Sprintf("%02x%08x", s.DDP.RsvdULP, s.DDP.RsvdULP32), fmt.Sprintf("%02x%08x", m.Control, m.Field))
 				}
@@ -33,7 +32,7 @@ var messageRules = []rules.Rule{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				for i := range s.Tagged {
 					m := s.Tagged[i].Msg
-					if m.Open() && s.DDP.STag == m.STag && s.DDP.TO == m.Next() && model.OpcodeOf(s.DDP.RsvdULP) != model.OpcodeOf(m.Control) {
+					if m.Open() && s.DDP.STag == m.STag && s.DDP.TO == m.Next() && s.Changes(m) && !m.Changed {
 						r.On(s, "the segments of a tagged message have different opcodes", fmt.Sprintf("%#02x", s.DDP.RsvdULP), fmt.Sprintf("%#02x", m.Control))
 						return
 					}
@@ -97,19 +96,4 @@ func reportInside(r *rules.Report, h *model.Direction, in *model.Inside) {
 	if !r.Reported(h) {
 		r.On(in, "a segment of another message within a message", in.Op.String(), "the rest of the "+in.Of.String())
 	}
-}
-
-// differs reports whether a segment has other RsvdULP fields than the first one of its message. It need
-// not repeat what is wrong there by itself, which other rules report: a version or reserved bits that the
-// segment has right, or an STag to invalidate that the opcode does not have.
-func differs(s *model.Segment, m *model.Message) bool {
-	first, own := rdmap.ControlOf(m.Control), s.PDU.Control
-	if first.RV > 1 || s.HasVersions && own.RV == s.RDMAPVersion {
-		first.RV = own.RV
-	}
-	if own.Rsv == 0 {
-		first.Rsv = 0
-	}
-	noSTag := !s.Op.Invalidates() && s.DDP.RsvdULP32 == 0
-	return own != first || s.DDP.RsvdULP32 != m.Field && !noSTag
 }

@@ -297,6 +297,10 @@ func hasLength(want int) *rules.On[*model.Segment] {
 // reportedBefore reports whether a segment continues a message that the rule has reported: all its
 // segments have the same fault.
 func reportedBefore(r *rules.Report, s *model.Segment) bool {
+	if s.DDP.Tagged {
+		rel, m := s.Relate()
+		return rel == model.GoesOn && m.Control == s.DDP.RsvdULP
+	}
 	return s.DDP.MO != 0 && r.ReportedMessage(s)
 }
 
