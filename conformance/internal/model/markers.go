@@ -18,8 +18,11 @@ func (e *FPDU) Pos(m *mpa.Marker) int64 {
 }
 
 // Marked reports whether the FPDU has markers, and they were agreed for its direction.
-func (e *FPDU) Marked(c *Conn) bool {
-	return len(e.FPDU.Markers) > 0 && c.Trace.Markers[e.Dir] == mpa.Yes && c.Trace.Flow[e.Dir].MarkersSeen == mpa.Unknown
+func (e *FPDU) Marked(c *Conn) bool { return len(e.FPDU.Markers) > 0 && e.Agreed(c) }
+
+// Agreed reports whether markers were agreed for the direction of the FPDU, and it has them.
+func (e *FPDU) Agreed(c *Conn) bool {
+	return c.Trace.Markers[e.Dir] == mpa.Yes && c.Trace.Flow[e.Dir].MarkersSeen == mpa.Unknown
 }
 
 // PlaceOf is the place of one of its markers.

@@ -128,7 +128,7 @@ var markerRules = []rules.Rule{
 		Test: rules.Test{Needs: rules.KeepsSteps | rules.ComesFirst}, // its markers are counted from the start
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
-				return rules.InScopeIf(e.Marked(c.Conn) && e.Wrapped(c.Conn))
+				return rules.InScopeIf((e.Marked(c.Conn) || e.Displaced != nil && e.Agreed(c.Conn)) && e.Wrapped(c.Conn))
 			},
 			Judge: markersAtWrap,
 		},
@@ -265,6 +265,10 @@ func pointsToFormer(e *model.FPDU, m *mpa.Marker) bool {
 // numbers have wrapped.
 func markersAtWrap(r *rules.Report, e *model.FPDU) {
 	wrap := r.WrapsAt(e.Dir)
+	if m := e.Displaced; m != nil && !r.Reported(e.Direction) && shiftsAlone(e, m, wrap) {
+		r.On(e.PlaceOf(m), "the marker positions shift where the sequence numbers wrap", "markers at multiples of 512 from sequence number 0 on", shiftedMarkers)
+		return
+	}
 	for i := range e.FPDU.Markers {
 		m := &e.FPDU.Markers[i]
 		at := e.PDU.From + m.Offset - e.FPDU.Offset
@@ -275,8 +279,27 @@ func markersAtWrap(r *rules.Report, e *model.FPDU) {
 		p := int(at - (at-wrap)%mpa.MarkerInterval - e.PDU.From)
 		if model.PointsBack(e.FPDU, p) && !r.Reported(e.Direction) {
 			r.On(e.PlaceOf(m), "the marker positions shift where the sequence numbers wrap",
-				fmt.Sprintf("a marker %d octets before its position", int(at-e.PDU.From)-p), "a marker every 512 octets from the first FPDU on")
+				fmt.Sprintf("a marker %d octets before its position", int(at-e.PDU.From)-p), shiftedMarkers)
 		}
 		return
 	}
+}
+
+// shiftedMarkers is where the markers must be that are elsewhere behind the wrap.
+const shiftedMarkers = "a marker every 512 octets from the first FPDU on"
+
+// shiftsAlone reports whether the first displaced marker shows, without the other place in its FPDU, that its sender counts
+// from sequence number 0 since that wrapped: it is where that count has one, or it is the first one that is missing behind
+// the wrap and the FPDU has no place of that count.
+func shiftsAlone(e *model.FPDU, m *mpa.Marker, wrap int64) bool {
+	from := e.PDU.From - wrap
+	at := from + m.Offset - e.FPDU.Offset
+	switch {
+	case at < 0:
+		return false
+	case m.Status() == mpa.MarkerOK:
+		return at%mpa.MarkerInterval == 0
+	}
+	none := e.FPDU.CRCStatus == mpa.CRCBad // which is right without the marker
+	return none && from > 0 && at < mpa.MarkerInterval && (from+e.PDU.Length-1)/mpa.MarkerInterval == (from-1)/mpa.MarkerInterval
 }
