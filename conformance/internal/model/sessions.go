@@ -16,6 +16,8 @@ type Control struct {
 	// was is the state of the session before it: nothing, an Initiate, an answer.
 	Function sctpddp.Function
 	Ok       bool
+	// First is true if it is known to be the first chunk of its side in the session.
+	First bool
 	// Heard is how far its sender had acknowledged the other side, and TSN its own,
 	// before the last chunks of the other side; Place is where it is.
 	Heard  int64
@@ -30,6 +32,7 @@ func (c *Conn) control(p *trace.PDU) {
 	h.joins()
 	k := p.Chunk
 	e := &Control{Direction: h, PDU: p, Chunk: k, Function: k.Control.Function, Ok: k.HasControl}
+	e.First = h.Chunks == 0 && k.HasSSN && k.SSN == 0 && k.Order == trace.InOrder && Ordered(p)
 	// A Terminate, or an unknown function, may come at any time.
 	opens := e.Ok && e.Function >= sctpddp.Initiate && e.Function <= sctpddp.EnhancedReject && e.Function != sctpddp.Terminate
 	if !h.Began && (c.Trace.SYN || p.Dir == trace.R2I && (opens || e.Ok && k.HasSSN && k.SSN == 0)) {
@@ -75,6 +78,19 @@ func (h *Direction) Rejects() *Control {
 		if e.Function == sctpddp.Reject || e.Function == sctpddp.EnhancedReject {
 			return e
 		}
+	}
+	return nil
+}
+
+// Refusal returns what the passive side has sent to refuse the session, or nil: a Reject, or a Terminate in the
+// place of its answer (RFC 5043 section 6.4).
+func (c *Conn) Refusal() *Control {
+	h := &c.Directions[trace.R2I]
+	if e := h.Rejects(); e != nil {
+		return e
+	}
+	if len(h.Controls) > 0 && h.Controls[0].First && h.Controls[0].Function == sctpddp.Terminate {
+		return h.Controls[0]
 	}
 	return nil
 }

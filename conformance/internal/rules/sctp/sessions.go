@@ -290,23 +290,26 @@ func reportUnasked(r *rules.Report, c *model.Conn) {
 // strayAnswer is what is wrong with an answer to no Initiate.
 const strayAnswer = "an Initiate is answered although there is none"
 
-// afterReject judges a segment in a session that is rejected.
+// afterReject judges a segment in a session that is refused. What the passive side sends behind its Terminate
+// is for SCTP-DDP-SEQ-01.
 func afterReject(r *rules.Report, s *model.Segment) {
-	passive := s.Direction
-	if s.Dir == trace.I2R {
-		passive = s.Peer
-	}
-	reject := passive.Rejects()
-	if reject == nil || r.Reported(s.Direction) {
+	refusal := r.Conn.Refusal()
+	if refusal == nil || r.Reported(s.Direction) {
 		return
+	}
+	with := "Reject"
+	if refusal.Function == sctpddp.Terminate {
+		with = "Terminate that refuses the session"
 	}
 	switch {
 	case s.Dir == trace.R2I:
-		r.On(s, "the passive side sends a segment after its Reject", "a DDP segment", "nothing")
-	case model.Heard(&s.PDU.Chunk.Arrival, reject.TSN) == model.Having:
-		r.On(s, "the active side sends a segment although it had the Reject", "a DDP segment", "nothing")
+		if refusal.Function != sctpddp.Terminate {
+			r.On(s, "the passive side sends a segment after its Reject", "a DDP segment", "nothing")
+		}
+	case model.Heard(&s.PDU.Chunk.Arrival, refusal.TSN) == model.Having:
+		r.On(s, "the active side sends a segment although it had the "+with, "a DDP segment", "nothing")
 	default:
-		r.OnAs(catalogue.Note, s, "the active side sends a segment in a session that is rejected", "a DDP segment", "nothing once the Reject has arrived")
+		r.OnAs(catalogue.Note, s, "the active side sends a segment in a session that is rejected", "a DDP segment", "nothing once the "+with+" has arrived")
 	}
 }
 
