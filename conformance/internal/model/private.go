@@ -89,6 +89,33 @@ func (c *Conn) EndOf(f *Frame) int64 {
 	return f.End
 }
 
+// EndsThere reports whether a startup frame is known to go on behind an offset of the stream, up to where PD_Length says:
+// no FPDU can begin there or earlier in it. A right CRC of the FPDU behind the frame proves it, too.
+func (c *Conn) EndsThere(f *Frame, offset int64) bool {
+	if f.Partial || c.Swallows(f) > 0 {
+		return false
+	}
+	if n := &c.Directions[f.Dir].Opening.First; n.Seen && n.From == f.End && n.CRC == mpa.CRCGood {
+		return true
+	}
+	places := []int{int(offset - f.From)}
+	if f.bounds != nil {
+		places = append(places, *f.bounds...)
+	}
+	for _, at := range places {
+		if int64(at) > offset-f.From {
+			continue
+		}
+		if at > len(f.Raw) {
+			return false
+		}
+		if rest := f.Raw[at:]; len(rest) < mpa.MarkerSize || Headed(rest) || ZeroMarker(rest) {
+			return false
+		}
+	}
+	return true
+}
+
 // beginsFPDU reports whether octets begin with an FPDU whose CRC is right.
 func beginsFPDU(b []byte) bool {
 	for _, lead := range leads {

@@ -68,15 +68,19 @@ var startupOrderRules = []rules.Rule{
 				switch {
 				case sent.Knew(c.EndOf(reply)) == model.Unproven:
 					return rules.Lacking(catalogue.Causal).GivenOnly(evidence)
-				case sent.Acked >= reply.From+mpa.StartupLen && sent.Acked < c.EndOf(reply): // what it had may be all of it, and PD_Length wrong
-					return rules.Lacking(catalogue.Neg).GivenOnly(evidence)
+				case sent.Acked >= reply.From+mpa.StartupLen && sent.Acked < c.EndOf(reply) && !c.EndsThere(reply, sent.Acked):
+					return rules.Lacking(catalogue.Sync).GivenOnly(evidence) // what it had may be all of it, and PD_Length wrong
 				}
 				return rules.InScope.GivenOnly(evidence)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				q, reply := c.Pair()
 				if sent, at, what := behindRequest(c, q, reply); sent.Knew(c.EndOf(reply)) == model.Without {
-					r.On(at, what+" is sent by the initiator before it has the Reply", what, "nothing before the Reply")
+					observed := what
+					if had := sent.Acked - reply.From; had > 0 {
+						observed = fmt.Sprintf("%s; %d of the %d octets of the Reply are acknowledged", what, had, c.EndOf(reply)-reply.From)
+					}
+					r.On(at, what+" is sent by the initiator before it has the Reply", observed, "nothing before the Reply")
 				}
 			},
 		},
