@@ -40,15 +40,9 @@ func (a *about) brokenRule(first *conformance.Finding) {
 // broken diagnoses findings of a rule.
 func (a *about) broken(found []*conformance.Finding) Diagnosis {
 	f := found[0]
-	text := strings.TrimSuffix(f.Message, ".")
-	if f.Expected != "" {
-		text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
-	} else if f.Observed != "" {
-		text += ": observed " + f.Observed
-	}
 	d := Diagnosis{
 		Kind: Rule, Severity: worst(found), Frames: framesOf(found), Rules: []string{f.Rule.ID}, Title: f.Rule.ID,
-		Text: sentence(text), same: f.Rule.ID,
+		Text: brokenBy(f), same: f.Rule.ID,
 	}
 	if isAdvice(f) {
 		if f.Frame > 0 {
@@ -56,7 +50,7 @@ func (a *about) broken(found []*conformance.Finding) Diagnosis {
 		}
 		return d
 	}
-	d.Text += " " + a.whereOf(found)
+	d.Text = a.brokenByBoth(found)
 	d.Dir, d.HasDir = f.Dir, f.HasDir
 	for _, f := range found {
 		d.HasDir = d.HasDir && f.HasDir && f.Dir == d.Dir
@@ -65,6 +59,36 @@ func (a *about) broken(found []*conformance.Finding) Diagnosis {
 		}
 	}
 	return d
+}
+
+// brokenBy says what a finding says.
+func brokenBy(f *conformance.Finding) string {
+	text := strings.TrimSuffix(f.Message, ".")
+	if f.Expected != "" {
+		text += fmt.Sprintf(": observed %s, expected %s", f.Observed, f.Expected)
+	} else if f.Observed != "" {
+		text += ": observed " + f.Observed
+	}
+	return sentence(text)
+}
+
+// brokenByBoth says what the first of some findings says, and where all of them are. If what holds of one side does not
+// hold of the other one, it says so of each.
+func (a *about) brokenByBoth(found []*conformance.Finding) string {
+	first := found[0]
+	other := slices.IndexFunc(found, func(f *conformance.Finding) bool { return f.HasDir && first.HasDir && f.Dir != first.Dir })
+	if other < 0 || found[other].Message == first.Message && found[other].Observed == first.Observed && found[other].Expected == first.Expected {
+		return brokenBy(first) + " " + a.whereOf(found)
+	}
+	var own, others []*conformance.Finding
+	for _, f := range found {
+		if f.HasDir && f.Dir != first.Dir {
+			others = append(others, f)
+		} else {
+			own = append(own, f)
+		}
+	}
+	return brokenBy(first) + " " + a.whereOf(own) + " " + brokenBy(others[0]) + " " + a.whereOf(others)
 }
 
 // isAdvice reports whether a finding is advice, which says more than that a rule was broken.
