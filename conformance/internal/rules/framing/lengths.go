@@ -119,7 +119,10 @@ var lengthRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s, "the CRC field is missing; it must be present even if it is not used",
+					// The FPDU before them is the first one of these; they show it.
+					first, at := s.LastFPDU(), s.Where()
+					at.Frame, at.HasOffset, at.Related = first.Frame, false, []uint64{first.PDU}
+					r.On(at, "the CRC field is missing; it must be present even if it is not used",
 						fmt.Sprintf("%d consecutive FPDUs if none has a CRC field", s.Bare), "four octets after each ULPDU and pad")
 				}
 			},
