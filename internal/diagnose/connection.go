@@ -54,6 +54,8 @@ type about struct {
 	findings  []conformance.Finding
 	explained []bool // the findings that a diagnosis explains
 	diagnoses []Diagnosis
+	// taken are the findings that were explained since the last diagnosis was added: the next one tells of them.
+	taken []*conformance.Finding
 	// endExplained says that a diagnosis explains how the connection ended.
 	endExplained bool
 }
@@ -71,8 +73,15 @@ func (a *about) diagnose() {
 	}
 }
 
-// add adds a diagnosis.
+// add adds a diagnosis. It is at least as severe as the rules that it names: who reads only the diagnoses misses nothing
+// that check fails on.
 func (a *about) add(d Diagnosis) {
+	for _, f := range a.taken {
+		if !d.mended && !isAdvice(f) && slices.Contains(d.Rules, f.Rule.ID) {
+			d.Severity = max(d.Severity, f.Severity)
+		}
+	}
+	a.taken = a.taken[:0]
 	d.Conn, d.Conns, d.Of = a.Connection, []uint64{a.Number}, 1
 	a.diagnoses = append(a.diagnoses, d)
 }
@@ -101,6 +110,7 @@ func (a *about) explainIf(holds func(*conformance.Finding) bool) (found []*confo
 			found = append(found, f)
 		}
 	}
+	a.taken = append(a.taken, found...)
 	return found
 }
 

@@ -65,7 +65,7 @@ func (a *about) wrongCRC(dir trace.Dir, lengths, pads []uint64) {
 		d.Also = append(d.Also, s)
 	}
 	if again > 0 && uint64(again) == f.CRCBad {
-		d.Severity, d.same = conformance.Warning, "came again"
+		d.Severity, d.mended, d.same = conformance.Warning, true, "came again"
 	}
 	a.crcAnswer(dir, &d)
 }

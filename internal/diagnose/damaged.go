@@ -47,7 +47,7 @@ func damagedAssociation(a *about) {
 				if a.Flow[dir].Faults().DamagedOctets == 0 { // else its session tells
 					d.Text += again("SCTP")
 				}
-				d.Rules = rulesOf(found)
+				d.Rules, d.mended = rulesOf(found), true
 				a.add(d)
 			}
 		}

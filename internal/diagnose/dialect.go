@@ -52,10 +52,8 @@ func dialects(a *about) {
 		d.Advice = "look at what builds the Reply: the driver of the responder."
 	}
 	d.Rules = append(rulesOf(short), rulesOf(a.explain("MPA2-ENH-REPLY-01", "MPA2-REV-04", "MPA-REV-01", "RNIC-IOP-NONPERM-01", "RNIC-IOP-NONPERM-02", "RNIC-IOP-RDMAC-RSP-01"))...)
-	for _, f := range d.Rules {
-		if f != "" && d.Severity == conformance.Note {
-			d.Severity = conformance.Warning
-		}
+	if asked != answered && ini.HasEnhanced && res.HasStartup && !res.HasEnhanced && res.StartupHad == 0 {
+		d.Also = append(d.Also, "The Request is enhanced and the Reply is not: IRD, ORD and the kind of RTR are not agreed.")
 	}
 	a.add(d)
 }
