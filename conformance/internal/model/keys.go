@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -83,9 +84,16 @@ func (c *Conn) BadReply() (end int64, ok bool) {
 	return 0, false
 }
 
+// MayHaveRejected reports whether the responder may have rejected the Request before what was captured of it: octets are
+// missing there, enough for a Reply. After a reject either side may send another Request.
+func (c *Conn) MayHaveRejected() bool {
+	f := c.Directions[trace.R2I].frames
+	return f != nil && f.From >= mpa.StartupLen && f.gates&catalogue.Contig == 0
+}
+
 // SecondRequest returns the Request of the side that has to answer one.
 func (c *Conn) SecondRequest() *Frame {
-	if c.Directions[trace.I2R].FirstOf(trace.KindRequest) == nil {
+	if c.Directions[trace.I2R].FirstOf(trace.KindRequest) == nil || c.MayHaveRejected() {
 		return nil
 	}
 	return c.Directions[trace.R2I].FirstOf(trace.KindRequest)

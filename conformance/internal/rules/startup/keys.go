@@ -60,7 +60,11 @@ var startupKeyRules = []rules.Rule{
 		YieldsTo: []string{"MPA-RTR07-KEY-01"},
 		End: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope {
-				return rules.InScopeIf(c.Request != nil).GivenOnly(c.StartupGates(&c.Directions[0], &c.Directions[1]))
+				evidence := c.StartupGates(&c.Directions[0], &c.Directions[1])
+				if c.Request != nil && c.MayHaveRejected() {
+					return rules.Lacking(catalogue.Contig).GivenOnly(evidence)
+				}
+				return rules.InScopeIf(c.Request != nil).GivenOnly(evidence)
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if f := c.SecondRequest(); f != nil {

@@ -176,6 +176,9 @@ func replyOrderScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	if asks.FirstOf(trace.KindRequest) != nil {
 		return rules.InScope.GivenOnly(evidence)
 	}
+	if !c.Trace.Flow[trace.I2R].Started {
+		evidence &^= catalogue.Start // the SYN was not captured; with TCP Fast Open the Request may be in it
+	}
 	s, _ := c.BadRequest()
 	return rules.InScopeIf(s == nil && c.Backwards() == nil && c.AllOf(asks)).GivenOnly(evidence)
 }

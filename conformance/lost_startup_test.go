@@ -1,0 +1,81 @@
+package conformance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
+)
+
+// TestLostStartup: what may be the sequel of a startup frame that was not captured is not held against anybody.
+func TestLostStartup(t *testing.T) {
+	rejects := func(k *talk) {
+		s := k.ReplyFrame()
+		s.R = true
+		k.says(func() { k.Startup(server, s) })
+	}
+	asks := func(k *talk, side int) { k.says(func() { k.Startup(side, k.RequestFrame()) }) }
+	again := func(lost bool) func(k *talk) {
+		return func(k *talk) {
+			k.Handshake()
+			asks(k, client)
+			rejects(k)
+			if lost {
+				k.loses()
+			}
+			asks(k, client)
+			k.says(k.Reply)
+			k.sends(client)
+		}
+	}
+	swapped := func(lost bool) func(k *talk) {
+		return func(k *talk) {
+			k.Handshake()
+			asks(k, client)
+			if lost {
+				rejects(k)
+				k.loses()
+			}
+			asks(k, server)
+			k.says(func() { k.Startup(client, k.ReplyFrame()) })
+			k.sends(server)
+			k.sends(client)
+		}
+	}
+	// unasked is a Reply to nothing, or to a Request in a SYN.
+	unasked := func(k *talk) {
+		k.Handshake()
+		k.says(k.Reply)
+		k.sends(client)
+		k.sends(server)
+	}
+	for _, tt := range []struct {
+		name string
+		of   func(k *talk)
+		want []string
+	}{
+		{"another Request behind a reject that was not captured", again(true), nil},
+		{"a Request of the other side behind a reject that was not captured", swapped(true), nil},
+		{"a Request of both sides", swapped(false), []string{"MPA-KEY-INI-CLOSE-01", "MPA-START-08A"}},
+		{"a Reply to nothing", unasked, []string{"MPA-START-02A"}},
+		{"a Reply, and the SYN was not captured", func(k *talk) {
+			unasked(k)
+			k.Packets = k.Packets[1:]
+		}, nil},
+	} {
+		k := &talk{Dialog: tracetest.NewDialog(plainStartup)}
+		tt.of(k)
+		k.Close()
+		found := judged(t, tracetest.Net{}.Frames(k.Packets)).findings
+		var got []string
+		for i := range found {
+			if found[i].Severity > conformance.Note {
+				got = append(got, found[i].Rule.ID)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q\n\t%s", tt.name, got, tt.want, text(found))
+		}
+	}
+}
