@@ -213,7 +213,7 @@ func (a *Association) whole(d *Chunk, tsn int64, wire int, c *Carriage) *Message
 	m.SID, m.PPID, m.Flags, m.IData = d.SID, d.PPID, d.Flags, d.I
 	m.First, m.TSNs, m.Frames = tsn, a.tsns, a.frames
 	m.Octets, m.Length, m.Whole, m.Torn = d.Octets, wire, len(d.Octets) >= wire, false
-	m.Headless, m.Gone = false, false
+	m.Headless, m.Gone, m.Ordered = false, false, 0
 	m.Frame, m.Time, m.Fragments = c.Frame, c.Time, len(c.Fragments)
 	m.Arrival = Arrival{}
 	return m
@@ -397,6 +397,9 @@ func (a *Association) message(fs []fragment, frame uint64, time int64) *Message 
 		m.TSNs = append(m.TSNs, f.wire)
 		m.Length += f.length
 		if len(fs) > 1 {
+			if i > 0 && m.Ordered == 0 && f.flags&ChunkUnordered == 0 && len(f.frames) > 0 {
+				m.Ordered = f.frames[0]
+			}
 			if len(a.buf) == m.Length-f.length {
 				a.buf = append(a.buf, f.octets...)
 			}

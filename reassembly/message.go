@@ -10,6 +10,8 @@ type Message struct {
 	// chunks are I-DATA.
 	Flags uint8
 	IData bool
+	// Ordered is the frame of the first of the later chunks that is not sent unordered, 0 if there is none.
+	Ordered uint64
 	// First is the unwrapped TSN of the first chunk, TSNs are those of all, in
 	// the order of the message.
 	First int64

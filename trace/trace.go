@@ -209,6 +209,8 @@ type Chunk struct {
 	TSNs []uint32
 	// Unordered is the U bit of the first of them; IData: they are I-DATA (RFC 8260).
 	Unordered, IData bool
+	// Ordered is the frame of the first of its later DATA chunks without that bit, 0 if there is none.
+	Ordered uint64
 	// Octets reach up to the first octet that was not captured; Length is the
 	// number of octets on the wire, and Whole says that none is missing.
 	Octets []byte

@@ -451,6 +451,7 @@ func (s *Session) chunkRecord(side int, m *reassembly.Message, o trace.Order) *t
 		k.Control, k.HasControl = sctpddp.Control{}, false
 	}
 	k.SID, k.PPID, k.TSNs, k.Unordered, k.IData = m.SID, m.PPID, m.TSNs, m.Flags&sctp.FlagUnordered != 0, m.IData
+	k.Ordered = m.Ordered
 	k.Octets, k.Length, k.Whole, k.Torn, k.Order = m.Octets, m.Length, m.Whole, m.Torn, o
 	k.AfterGap, k.InFragments = o != trace.Late && s.Trace.Flow[s.Dir(side)].Rare().Gaps > 0, m.Arrival.TooLarge
 	s.arrival(k, m)

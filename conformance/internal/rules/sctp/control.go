@@ -73,18 +73,10 @@ var sctpControlRules = []rules.Rule{
 		ID: "SCTP-DDP-U-01", Needs: catalogue.Sum, Transport: rules.OnSCTP,
 		Field: "sctp.data_u_bit",
 		Control: &rules.On[*model.Control]{
-			Judge: func(r *rules.Report, e *model.Control) {
-				if !e.Chunk.Unordered {
-					r.On(e, "the unordered flag of a DDP chunk is not set", "U=0", "U=1")
-				}
-			},
+			Judge: func(r *rules.Report, e *model.Control) { reportOrdered(r, e.Where(), e.Chunk) },
 		},
 		Chunk: &rules.On[*model.Segment]{
-			Judge: func(r *rules.Report, s *model.Segment) {
-				if !s.PDU.Chunk.Unordered {
-					r.On(s, "the unordered flag of a DDP chunk is not set", "U=0", "U=1")
-				}
-			},
+			Judge: func(r *rules.Report, s *model.Segment) { reportOrdered(r, s.Where(), s.PDU.Chunk) },
 		},
 	},
 	{
@@ -103,14 +95,14 @@ var sctpControlRules = []rules.Rule{
 		Control: &rules.On[*model.Control]{
 			Judge: func(r *rules.Report, e *model.Control) {
 				if n := len(e.Chunk.TSNs); n > 1 {
-					r.On(e, "SCTP fragmented the message", fmt.Sprintf("%d chunks", n), unlessIP)
+					r.On(e, "SCTP fragmented the message", fmt.Sprintf("%d chunks, together %d octets", n, e.Chunk.Length), unlessIP)
 				}
 			},
 		},
 		Chunk: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
 				if n := len(s.PDU.Chunk.TSNs); n > 1 {
-					r.On(s, "SCTP fragmented the DDP segment", fmt.Sprintf("%d chunks of %d octets", n, s.PDU.Chunk.Length), unlessIP)
+					r.On(s, "SCTP fragmented the DDP segment", fmt.Sprintf("%d chunks, together %d octets", n, s.PDU.Chunk.Length), unlessIP)
 				}
 			},
 		},
@@ -198,6 +190,17 @@ var sctpControlRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// reportOrdered reports a chunk that is not sent unordered, or one that goes on with it.
+func reportOrdered(r *rules.Report, at model.Place, k *trace.Chunk) {
+	switch {
+	case !k.Unordered:
+		r.On(at, "the unordered flag of a DDP chunk is not set", "U=0", "U=1")
+	case k.Ordered > 0:
+		at.Frame = k.Ordered
+		r.On(at, "the unordered flag of a later fragment of a DDP chunk is not set", "U=0", "U=1")
+	}
 }
 
 // leastSegment is the size of user data that must always be taken, in octets (RFC 5043
