@@ -59,11 +59,12 @@ func (e *Control) Misplaced() Misplaced {
 	asks, answers := Initiates(f), e.Answers()
 	switch {
 	case !e.Ok || e.Chunk.Order == trace.Duplicate:
+	case e.experimental(): // nobody but the two sides knows where it fits
 	case e.Ended():
 		return BehindTerminate
 	case e.PDU.Dir == trace.I2R && e.Chunks == 0 && !asks:
 		return NoInitiate
-	case asks && e.Chunks > 0:
+	case asks && e.Chunks > 0 && !e.Experiments():
 		return InitiateWithin
 	case asks && e.PDU.Dir == trace.R2I:
 		return InitiateBack
@@ -85,6 +86,14 @@ func (s *Segment) Misplaced(c *Conn) Misplaced {
 		return NoInitiate
 	}
 	return InPlace
+}
+
+// experimental reports whether the chunk is of an experiment (RFC 6580 section 3.5).
+func (e *Control) experimental() bool { return e.Function == sctpddp.Experimental }
+
+// Experiments reports whether the side has sent session control of an experiment, which may stand in the place of any other.
+func (h *Direction) Experiments() bool {
+	return slices.ContainsFunc(h.Controls, (*Control).experimental)
 }
 
 // Initiates reports whether a function is an Initiate, plain or enhanced.

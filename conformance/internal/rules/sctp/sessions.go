@@ -276,8 +276,8 @@ func reportBack(r *rules.Report, e *model.Control) {
 // reportUnasked reports the answer that begins a session without an Initiate, unless what the
 // active side sent in it instead was reported.
 func reportUnasked(r *rules.Report, c *model.Conn) {
-	if r.Reported(&c.Directions[trace.I2R]) {
-		return
+	if asks := &c.Directions[trace.I2R]; r.Reported(asks) || asks.Experiments() {
+		return // an experiment may take the place of the Initiate
 	}
 	for _, e := range c.Directions[trace.R2I].Controls {
 		if e.Answers() {
