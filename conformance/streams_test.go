@@ -116,9 +116,8 @@ func withParam(f capture.Frame, p sctp.Param) capture.Frame {
 	return f
 }
 
-// TestPending: a chunk that may overtake an Initiate is reported where the order of frames
-// proves it, whatever time lies between them, and not where an acknowledgement may have
-// passed unseen.
+// TestPending: a chunk that may overtake an Initiate is reported where the order of frames and the
+// time between them prove it, and not where an acknowledgement may have passed unseen.
 func TestPending(t *testing.T) {
 	const body = "both: {sctp: {bundle: %b}}\ntimeline:\n  - open\n  - together: [start, send 100]\n  - end\n  - close\nfaults:\n  - {by: client, ignores: phase}\n"
 	src := func(bundle string) string {
@@ -140,6 +139,11 @@ func TestPending(t *testing.T) {
 		{"one packet", src("true"), nil, []conformance.Severity{conformance.Warning}, conformance.Fail},
 		{"100 us between all frames", src("false"), everyHundred, []conformance.Severity{conformance.Error}, conformance.Fail},
 		{"100 us, and three segments", many, everyHundred, []conformance.Severity{conformance.Error}, conformance.Fail},
+		{"in time for a SACK that was not captured", src("false"), func(fs []capture.Frame) {
+			for i := range fs[5:] {
+				fs[5+i].Time += 10e6
+			}
+		}, nil, conformance.NotJudged},
 		{"the clock goes back", src("false"), func(fs []capture.Frame) { fs[2].Time += 1e9 }, nil, conformance.NotJudged},
 		{"another path", "server: {sctp: {addresses: [10.0.1.2]}}\n" + src("false"), nil, nil, conformance.NotJudged},
 		{"a step of the handshake is missing", "capture: {missing: [3]}\n" + src("false"), nil, nil, conformance.NotJudged},

@@ -29,7 +29,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
 		r.Heard = heard
 	}
-	if h.spoken.frame != 0 && h.spoken.tsn < m.First && !a.overtakes(m, side, &h.spoken) {
+	if h.spoken.frame != 0 && h.spoken.tsn < m.First && !a.overtakes(m, side, side, &h.spoken) {
 		h.spoken = utterance{}
 	}
 	now := utterance{frame: a.cur.Frame, time: a.cur.Time, tsn: end - 1}
@@ -79,21 +79,27 @@ func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	}
 }
 
-// ackDelay is how late an acknowledgement may be, in nanoseconds (RFC 9260 section 6.2): if none was
-// captured by then, it is the capture that lacks it.
-const ackDelay = int64(500e6)
-
 // overtakes notes that a message of side may arrive before one that was sent by
 // from, if no acknowledgement of that was captured.
-func (a *Association) overtakes(m *reassembly.Message, from int, u *utterance) bool {
+func (a *Association) overtakes(m *reassembly.Message, side, from int, u *utterance) bool {
 	tsn, ok := a.asm.Unacked(from, u.tsn)
 	if !ok || tsn != u.tsn {
 		return false
 	}
 	r := &m.Arrival
 	r.Pending, r.PendingSide, r.PendingFunction = u.frame, from, uint16(u.function)
-	r.Certain = u.frame == a.cur.Frame || a.witnessed(from) && a.cur.Time-u.time <= ackDelay
+	r.Certain = u.frame == a.cur.Frame || a.witnessed(from) && a.tooSoon(side, from, u)
 	return true
+}
+
+// tooSoon reports whether a message of side was sent before it can have known that a message of from had arrived. An
+// acknowledgement may have passed that was not captured, so that no SACK proves it: the time that passed does, if it is less than
+// one takes, or a SACK in the same packet that does not reach so far.
+func (a *Association) tooSoon(side, from int, u *utterance) bool {
+	if from != side && a.told >= 0 {
+		return a.told <= u.tsn
+	}
+	return a.cur.Time-u.time < a.shook.quickest(side, from != side)
 }
 
 // reuses notes for the Initiate of a session which chunks of the previous session may
@@ -101,7 +107,7 @@ func (a *Association) overtakes(m *reassembly.Message, from int, u *utterance) b
 func (a *Association) reuses(side int, m *reassembly.Message, before *Session) {
 	for _, from := range [...]int{side, 1 - side} {
 		u := &before.dirs[from].last
-		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(m, from, u) {
+		if u.frame != 0 && (from != side || u.tsn < m.First) && a.overtakes(m, side, from, u) {
 			return
 		}
 	}

@@ -301,7 +301,7 @@ func (a *Association) unread(side int, n *PacketNote, off int, err error) {
 
 // chunk processes one chunk.
 func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
-	a.shook.chunk(c.Type)
+	a.shook.chunk(side, c.Type, a.cur.Time)
 	a.handshake(c.Type)
 	a.talked = a.talked || c.Type != sctp.TypeHeartbeat && c.Type != sctp.TypeHeartbeatAck
 	switch c.Type {

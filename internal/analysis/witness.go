@@ -27,6 +27,10 @@ type witness struct {
 	lost   [2]bool
 	shakes uint8 // the chunks of the handshake, and of the end, that were seen
 	data   bool  // user data was seen
+	// first and last are the times of the steps of the handshake, of its first and of its last copy before the next step; 0: not seen.
+	// opener sent the INIT.
+	first, last [handshakes]int64
+	opener      int
 	// ahead are the TSNs of a side that were acknowledged before they were captured, the
 	// last ones, up to before; none if both are the same.
 	ahead [2]struct{ from, to uint32 }
@@ -97,8 +101,39 @@ const (
 	shaken     = 1<<handshakes - 1
 )
 
+// step notes when a step of the handshake passed. One that is sent again counts until the next step shows that it arrived.
+func (w *witness) step(i, side int, now int64) {
+	if w.shakes&shaken>>(i+1) != 0 {
+		return
+	}
+	w.opener = side ^ i&1
+	if w.first[i] == 0 {
+		w.first[i] = now
+	}
+	w.last[i] = now
+}
+
+// quickest is the least time in which a side can act upon what the other one does upon a packet of its own, or, if half,
+// upon a packet of the other one, between their passing the place of capture; 0 if the handshake does not tell. It takes
+// the time that the handshake took, which is on the same way.
+func (w *witness) quickest(side int, half bool) int64 {
+	took := func(from, to int) int64 {
+		if w.last[from] == 0 || w.first[to] == 0 {
+			return 0
+		}
+		return max(w.first[to]-w.last[from], 0)
+	}
+	switch {
+	case !half:
+		return min(took(0, 2), took(1, 3))
+	case side == w.opener:
+		return took(1, 2)
+	}
+	return took(2, 3)
+}
+
 // chunk processes a chunk.
-func (w *witness) chunk(t sctp.Type) {
+func (w *witness) chunk(side int, t sctp.Type, now int64) {
 	if data := userData(t); data || t == sctp.TypeSack {
 		w.data = w.data || data
 		return // nearly always
@@ -111,6 +146,9 @@ func (w *witness) chunk(t sctp.Type) {
 	later := w.shakes >> (i + 1)
 	if i < handshakes {
 		later &= 1<<(handshakes-1-i) - 1
+	}
+	if i < handshakes {
+		w.step(i, side, now)
 	}
 	early := w.data && i < 2 // user data before INIT or INIT ACK
 	w.shuffled = w.shuffled || w.shakes>>i&1 == 0 && (later != 0 || early)

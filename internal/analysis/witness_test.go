@@ -23,7 +23,7 @@ func TestWitness_DataFirst(t *testing.T) {
 	} {
 		var w witness
 		for _, c := range tt.chunks {
-			w.chunk(c)
+			w.chunk(0, c, 0)
 		}
 		if w.shuffled != tt.want {
 			t.Errorf("%v: out of step %v, want %v", tt.chunks, w.shuffled, tt.want)

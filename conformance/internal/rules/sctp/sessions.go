@@ -124,7 +124,7 @@ var sctpSessionRules = []rules.Rule{
 				}
 				v := rules.Violation{
 					Place: s.Where(), Message: "a segment is sent that may arrive before the Initiate",
-					Observed: fmt.Sprintf("the Initiate in frame %d is not yet acknowledged", w.Frame), Expected: "a SACK or an answer first",
+					Observed: unacknowledged("Initiate", w, &s.PDU.Chunk.Arrival), Expected: "a SACK or an answer first",
 				}
 				if w.Frame == s.PDU.Chunk.Arrival.Frame {
 					v.Severity = catalogue.Warning
@@ -147,7 +147,7 @@ var sctpSessionRules = []rules.Rule{
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
 					reportOvertaking(r, w, &e.Chunk.Arrival, rules.Violation{
 						Place: e.Where(), Message: "session control is sent that may arrive before the previous one",
-						Observed: fmt.Sprintf("the %s in frame %d is not yet acknowledged", w.Function, w.Frame), Expected: "a SACK first",
+						Observed: unacknowledged(w.Function.String(), w, &e.Chunk.Arrival), Expected: "a SACK first",
 					})
 				}
 			},
@@ -167,7 +167,7 @@ var sctpSessionRules = []rules.Rule{
 				if w := overtakable(&e.Chunk.Arrival); w != nil {
 					reportOvertaking(r, w, &e.Chunk.Arrival, rules.Violation{
 						Place: e.Where(), Message: "a session begins on a stream where chunks of the previous session are unacknowledged",
-						Observed: fmt.Sprintf("the chunk in frame %d is not yet acknowledged", w.Frame), Expected: "all chunks acknowledged",
+						Observed: unacknowledged("chunk", w, &e.Chunk.Arrival), Expected: "all chunks acknowledged",
 					})
 				}
 			},
@@ -311,6 +311,14 @@ func afterReject(r *rules.Report, s *model.Segment) {
 	default:
 		r.OnAs(catalogue.Note, s, "the active side sends a segment in a session that is rejected", "a DDP segment", "nothing once the "+with+" has arrived")
 	}
+}
+
+// unacknowledged says why what a chunk may overtake was not acknowledged.
+func unacknowledged(what string, w *trace.Pending, a *trace.Arrival) string {
+	if w.Frame == a.Frame {
+		return "the " + what + " is in the same packet"
+	}
+	return fmt.Sprintf("the %s in frame %d cannot have been acknowledged by then, and the capture has no SACK for it", what, w.Frame)
 }
 
 // overtakable is what a chunk may overtake; nil: nothing.
