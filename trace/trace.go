@@ -110,6 +110,8 @@ type PDU struct {
 	// Frame is the frame that made the PDU deliverable in order, Time its capture time in nanoseconds since the Unix epoch.
 	Frame uint64
 	Time  int64
+	// Since is the time of the first octet of a startup frame over TCP, as far as it is known; else 0.
+	Since int64
 	// Frames are all frames that carried some of it by then, in rising order.
 	Frames []uint64
 	// Retransmitted are those of Frames that carried octets which had been captured before,

@@ -957,7 +957,7 @@ var entries = [...]Entry{
 		Who:        "both",
 		Statement:  "A reasonable timeout applies while waiting for the whole set of startup frames.",
 		Matters:    "The order of startup is what lets both ends change from octets to FPDUs at the same place, with receive buffers posted; sent out of turn, data reaches a side that is not ready for it.",
-		Check:      "Incomplete startup frame pending (key seen, fewer than 20+PD_Length octets) longer than a configurable time without close: note. Needs: G-BIDIR.",
+		Check:      "Incomplete startup frame pending (key seen, fewer than 20+PD_Length octets) longer than a configurable time without close, whether the rest comes in the end or not: note. Needs: G-BIDIR.",
 		Example:    "19 octets of Request, then silence for 5 minutes.",
 		Observable: "partly",
 		Why:        "\"Reasonable\" is not quantified.",

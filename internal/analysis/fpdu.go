@@ -137,7 +137,7 @@ func (c *Conn) fpduRecord(side int, dir trace.Dir, f *mpa.FPDU, single bool) *tr
 	p.Number, p.Conn, p.Kind, p.Dir, p.Frames = c.env.pdus, c.Trace, trace.KindFPDU, dir, p.Frames[:0]
 	p.From, p.Length, p.FPDU, p.Chunk, p.Segment, p.Message = f.Offset, int64(f.Size), f, nil, nil, nil
 	p.Offset, p.HasOffset = f.Offset-h.origin, h.hasOrigin
-	p.Startup, p.StartupRaw, p.Partial, p.FramesOmitted, p.TermSwapped, p.Terminate = nil, nil, false, 0, false, nil
+	p.Startup, p.StartupRaw, p.Partial, p.Since, p.FramesOmitted, p.TermSwapped, p.Terminate = nil, nil, false, 0, 0, false, nil
 	p.Octets = nil
 	c.env.pdus++
 	if p.Frame = 0; !single {
@@ -336,6 +336,7 @@ func (c *Conn) emitStartup(side int, s *mpa.Startup) {
 	if end, ok := c.tcp.Direction(side).Bound(to - 1); ok {
 		p.Behind = int(end - to)
 	}
+	_, p.Since = c.tcp.Direction(side).Delivered(h.tailOff() + 1)
 	c.emit(side, p, h.tailOff(), to)
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
@@ -21,7 +22,8 @@ type Frame struct {
 	// bounds are the places behind the header at which TCP segments begin in it; nil: there are
 	// none.
 	bounds *[]int
-	Behind int // octets in its last TCP segment
+	Behind int32 // octets in its last TCP segment
+	took   int32 // see Took
 	// Function of a session control.
 	Function sctpddp.Function
 	gates    catalogue.Gate // of its direction when it came
@@ -49,7 +51,7 @@ type wires struct {
 
 // frameOfPDU returns a startup frame, except for what it says.
 func frameOfPDU(p *trace.PDU) *Frame {
-	f := &Frame{PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Partial: p.Partial, Behind: p.Behind}
+	f := &Frame{PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Partial: p.Partial, Behind: int32(p.Behind), took: millis(p)} //nolint:gosec // octets of a packet
 	if f.begins = f.FrameNumber; len(p.Frames) > 0 {
 		f.begins = p.Frames[0]
 	}
@@ -89,6 +91,17 @@ func sameStartup(a, b *mpa.Startup) bool {
 	return a.Kind == b.Kind && a.RtRSpelling == b.RtRSpelling && a.Key == b.Key && a.M == b.M && a.C == b.C && a.R == b.R && a.S == b.S &&
 		a.Res == b.Res && a.Rev == b.Rev && a.PDLength == b.PDLength && bytes.Equal(a.PrivateData, b.PrivateData)
 }
+
+// millis is how many milliseconds passed between the first and the last octet of a startup frame; 0 if that is not known.
+func millis(p *trace.PDU) int32 {
+	if p.Since == 0 {
+		return 0
+	}
+	return int32(min(max(p.Time-p.Since, 0)/1e6, math.MaxInt32))
+}
+
+// Took is how much time passed between the first and the last octet, in nanoseconds; 0 if that is not known.
+func (f *Frame) Took() int64 { return int64(f.took) * 1e6 }
 
 // Where is the place of a startup frame.
 func (f *Frame) Where() Place {

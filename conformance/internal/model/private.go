@@ -175,5 +175,5 @@ func (c *Conn) Overrun(f *Frame) (octets int, o Order) {
 	case c.SilentAfterStartup(Other(f.Dir)):
 		o = Without // there was nothing to wait for
 	}
-	return f.Behind, o
+	return int(f.Behind), o
 }

@@ -75,7 +75,7 @@ var timeoutRules = []rules.Rule{
 				p := h.Unfinished()
 				switch {
 				case p == nil:
-					return rules.OutOfScope
+					return rules.InScopeIf(slow(h) != nil)
 				case h.Hole || c.Trace.Flow[h.Dir].Cut:
 					return rules.Lacking(catalogue.Contig)
 				}
@@ -83,10 +83,27 @@ var timeoutRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				p := h.Unfinished()
+				if f := slow(h); f != nil {
+					reportWait(r, f.Where(), f.Took(), startupTimeout, "the rest of a startup frame comes late")
+				}
+				if p == nil {
+					return
+				}
 				reportWait(r, p.Place, rules.Waited(p.Since, waitsUntil(&r.Case)), startupTimeout, "the rest of a startup frame never comes")
 			},
 		},
 	},
+}
+
+// slow returns the startup frame of a direction between whose first and last octets too much time passed, nil if there
+// is none.
+func slow(h *model.Direction) *model.Frame {
+	for f := range h.Frames {
+		if !f.Partial && f.Took() > startupTimeout {
+			return f
+		}
+	}
+	return nil
 }
 
 // waiting is the scope of a rule on something that did not come by the end of the capture.
