@@ -69,8 +69,13 @@ func readyToReceive(a *about) {
 			d.Frames = append(d.Frames, a.EndFrame)
 		}
 	}
+	if long := a.explain("MPA2-RTR-LEN-01"); len(long) > 0 {
+		d.Title = "ready-to-receive indication with a length"
+		d.Text = fmt.Sprintf("%s, whose length is 0, but that of the first FPDU of the initiator (frame %d) is not: %s.", asks, long[0].Frame, long[0].Observed)
+		d.Frames, d.Rules = append(framesOf(long), d.Frames...), rulesOf(long)
+	}
 	d.Text += offered
-	d.Rules = rulesOf(a.explain("MPA2-RTR-FIRST-01", "MPA2-RTR-TYPE-01", "MPA2-RTR-MISSING-01", "MPA2-RTR-TERM-01", "MPA2-CTRL-BCD-02"))
+	d.Rules = append(d.Rules, rulesOf(a.explain("MPA2-RTR-FIRST-01", "MPA2-RTR-TYPE-01", "MPA2-RTR-MISSING-01", "MPA2-RTR-TERM-01", "MPA2-CTRL-BCD-02"))...)
 	a.add(d)
 }
 

@@ -27,6 +27,8 @@ func (p *problems) startup(c *trace.Connection) {
 		p.add("no MPA Reply to the Request")
 	case !c.Side[trace.I2R].HasStartup:
 		p.add("MPA Reply without a captured Request")
+	case c.Side[trace.R2I].Startup.Kind == mpa.StartupRequest:
+		p.add("both sides sent a Request, and neither a Reply")
 	default:
 		p.add("a startup frame is not whole")
 	}

@@ -2,6 +2,7 @@ package sctp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -38,7 +39,7 @@ var sctpSessionRules = []rules.Rule{
 				case model.InitiateWithin:
 					r.On(e, "an Initiate is sent within a session", f, "none")
 				case model.StrayAnswer:
-					r.On(e, strayAnswer, f, "none")
+					reportStray(r, e)
 				case model.InitiateBack:
 					reportBack(r, e)
 				}
@@ -271,6 +272,19 @@ func reportBack(r *rules.Report, e *model.Control) {
 		v.Message, v.Severity = "both sides begin the session with an Initiate", catalogue.Warning
 	}
 	r.Report(v)
+}
+
+// reportStray reports an answer that fits no Initiate: one to its sender's own, a second one, or one to nothing.
+func reportStray(r *rules.Report, e *model.Control) {
+	switch i := slices.IndexFunc(e.Controls, (*model.Control).Answers); {
+	case i >= 0:
+		first := e.Controls[i]
+		r.On(e, "an Initiate is answered a second time", fmt.Sprintf("%s, behind the %s in frame %d", e.Function, first.Function, first.Place.Frame), "one answer")
+	case e.PDU.Dir == trace.I2R && e.Initiate() != nil:
+		r.On(e, "the active side answers its own Initiate", e.Function.String(), "an answer of the passive side")
+	default:
+		r.On(e, strayAnswer, e.Function.String(), "none")
+	}
 }
 
 // reportUnasked reports the answer that begins a session without an Initiate, unless what the

@@ -36,7 +36,11 @@ var indicationRules = []rules.Rule{
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
 				if kind, size, ok := h.First.Kind(); ok && size > 0 && c.Offers(c.Reply).Has(kind) {
-					r.On(h.AtFirst(), "the first message has the opcode of an RTR, but its length is not zero", fmt.Sprintf("%v, %d octets", kind, size), "0 octets")
+					has := fmt.Sprintf("%v, %d octets", kind, size)
+					if size == 1 {
+						has = fmt.Sprintf("%v, 1 octet", kind)
+					}
+					r.On(h.AtFirst(), "the first message has the opcode of an RTR, but its length is not zero", has, "0 octets")
 				}
 			},
 		},

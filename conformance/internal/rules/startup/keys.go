@@ -81,7 +81,7 @@ var startupKeyRules = []rules.Rule{
 				return rules.InScopeIf(another && c.Reply != nil && c.Reply.R).Given(catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
-				r.OnAs(catalogue.Note, f, "the initiator sends another Request after a reject", "a second Request", "legal, but worth knowing")
+				r.OnAs(catalogue.Note, f, "the initiator sends another Request after a reject", "a second Request, which is legal", "")
 			},
 		},
 		Loose: &rules.On[*model.Loose]{
