@@ -3,8 +3,12 @@ package conformance_test
 import (
 	"encoding/binary"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
@@ -38,6 +42,34 @@ func TestPrivateData_TooMuch(t *testing.T) {
 		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
 		if !maps.Equal(found, c.want) {
 			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, c.want, text(j.findings))
+		}
+	}
+}
+
+// TestPrivateData_Palindrome: the octets of 514 read the same either way round, so they are not swapped.
+func TestPrivateData_Palindrome(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		octets  int
+		length  uint16
+		variant catalogue.Variant
+	}{
+		{"514 octets, as they are announced", 0x0202, 0x0202, 0},
+		{"three octets, announced as 768", 3, 0x0300, catalogue.SwappedOctets},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true, Private: [2][]byte{make([]byte, c.octets)}})
+		d.Request()
+		d.Break()
+		d.Reply()
+		binary.BigEndian.PutUint16(d.Turns[0].Data[18:], c.length)
+		_, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
+		i := slices.IndexFunc(j.findings, func(f conformance.Finding) bool { return f.Rule.ID == "MPA-PDLEN-02" })
+		if i < 0 {
+			t.Errorf("%s: no MPA-PDLEN-02\n\t%s", c.name, text(j.findings))
+			continue
+		}
+		if f := &j.findings[i]; f.Variant() != c.variant || f.Observed == f.Expected || strings.Contains(f.Message, "swapped") != (c.variant != 0) {
+			t.Errorf("%s: variant %v: %s: observed %s, expected %s", c.name, f.Variant(), f.Message, f.Observed, f.Expected)
 		}
 	}
 }

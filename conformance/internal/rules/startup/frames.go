@@ -66,7 +66,8 @@ var startupFrameRules = []rules.Rule{
 				v := rules.Violation{
 					Place: f.Header(), Message: "the frame announces more private data than is allowed", Observed: fmt.Sprint(f.PDLength), Expected: "at most 512",
 				}
-				if n := f.End - f.From - mpa.StartupLen; !f.Partial && n == int64(bits.ReverseBytes16(f.PDLength)) {
+				swapped := bits.ReverseBytes16(f.PDLength)
+				if n := f.End - f.From - mpa.StartupLen; !f.Partial && swapped != f.PDLength && n == int64(swapped) {
 					v.Message += "; the two octets of PD_Length are swapped"
 					v.Expected, v.Variant = fmt.Sprint(n), catalogue.SwappedOctets
 				}
