@@ -72,6 +72,7 @@ var planted = []struct {
 	{"queue of Terminates", set("terminate", "iwarp_ddp.qn", 0), []string{"RDMAP-TERM-QN-01"}},
 	{"reserved bits of Terminates", set("terminate", "iwarp_rdma.term_rsvd", 1), []string{"RDMAP-TERM-RSVD-01"}},
 	{"overlooks CRCs", overlooks(2, 0, 2), []string{"MPA-CRC-REACT-01"}},
+	{"overlooks segments without a header", overlooks(1, 0, 0), []string{"DDP-HDR-01"}},
 	{"overlooks STags", overlooks(1, 1, 0), []string{"DDP-STAG-02"}},
 	{"overlooks bounds", overlooks(1, 1, 1), []string{"DDP-ERR-MISSED-01"}},
 	{"overlooks the version of tagged segments", overlooks(1, 1, 4), []string{"DDP-DV-01"}},

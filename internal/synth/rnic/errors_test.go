@@ -109,6 +109,41 @@ func TestEndpoint_Errors(t *testing.T) {
 	}
 }
 
+// A segment that is shorter than its header ends the stream. Of such a one nothing is quoted. One that is nothing but its header is taken.
+func TestEndpoint_ShortHeader(t *testing.T) {
+	send, write := untagged(rdmap.OpSend, 0, 1, 0, nil), tagged(rdmap.OpWrite, rnic.Address{}, 0)
+	for _, tt := range []struct {
+		name string
+		data []byte
+		bad  bool
+	}{
+		{"nothing", nil, true},
+		{"one octet", send[:1], true},
+		{"an octet less than an untagged header", send[:ddp.UntaggedLen-1], true},
+		{"an untagged header", send, false},
+		{"an octet less than a tagged header", write[:ddp.TaggedLen-1], true},
+		{"a tagged header", write, false},
+	} {
+		p := newPair(t, plain())
+		p.connect(t)
+		p.ends[initiator].Post(rnic.Work{Op: rnic.OpSegment, Name: "bad", Number: 1, Data: tt.data})
+		p.run(t)
+		if !tt.bad {
+			if got := p.ends[responder].End().Cause; got != rnic.NotEnded {
+				t.Errorf("%s: %v", tt.name, got)
+			}
+			continue
+		}
+		m, ok := p.terminate(t, responder)
+		if got := [3]uint8{m.Layer, m.EType, m.Code}; !ok || got != [3]uint8{1, 0, 0} || m.M || m.D || m.R {
+			t.Errorf("%s: %v %+v", tt.name, ok, m)
+		}
+		if !p.ends[initiator].closed || !p.ends[responder].closed {
+			t.Errorf("%s: not closed", tt.name)
+		}
+	}
+}
+
 func TestEndpoint_CRCError(t *testing.T) {
 	p := newPair(t, plain(func(side int, c *rnic.Config) {
 		if side == initiator {

@@ -106,7 +106,8 @@ func (e *Endpoint) takeULPDU(b []byte) {
 	e.received++
 	var s ddp.Segment
 	if ddp.DecodeTo(&s, b) != nil {
-		return // shorter than any segment: there is no code for it
+		e.found(errCatastrophic) // shorter than its header: DDP has no other code for it
+		return
 	}
 	payload := b[s.HeaderLen:]
 	if s.Tagged {

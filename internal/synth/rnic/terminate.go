@@ -14,6 +14,8 @@ var (
 	errCRC     = code(rdmap.LayerLLP, rdmap.ETypeMPA, 0x02)
 	errMarkers = code(rdmap.LayerLLP, rdmap.ETypeMPA, 0x03)
 
+	errCatastrophic = code(rdmap.LayerDDP, rdmap.ETypeLocalCatastrophic, 0x00)
+
 	errTaggedSTag    = code(rdmap.LayerDDP, rdmap.ETypeTagged, 0x00)
 	errTaggedBounds  = code(rdmap.LayerDDP, rdmap.ETypeTagged, 0x01)
 	errTaggedWrap    = code(rdmap.LayerDDP, rdmap.ETypeTagged, 0x03)
