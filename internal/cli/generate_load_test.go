@@ -130,3 +130,30 @@ func TestGenerate_Load(t *testing.T) {
 		})
 	}
 }
+
+// TestGenerate_LoadOfMany: each connection of a big trace has messages, however many there are. A trace that gets much larger by
+// that than was asked for is told of.
+func TestGenerate_LoadOfMany(t *testing.T) {
+	for _, c := range []struct{ flags, told string }{
+		{"--size 100kB --flows 100", "iwdissect generate: load: it is "},
+		{"--size 100kB --flows 100 --mix small", "iwdissect generate: load: it is "},
+		{"--size 30kB --flows 100 --mix bulk", "iwdissect generate: load: it is "},
+		{"--size 500kB --flows 100", ""},
+		{"--size 500kB --flows 100 --mix bulk", ""},
+	} {
+		file := filepath.Join(t.TempDir(), "many.pcap")
+		code, out, errs := command(t, nil, append([]string{"generate", "-o", file}, strings.Fields(c.flags)...)...)
+		if code != exitOK || out != "" || !strings.HasPrefix(errs, c.told) || (c.told == "") != (errs == "") {
+			t.Errorf("%s: exit code %d, %q, %q", c.flags, code, out, errs)
+		}
+		seen := lookAt(t, file)
+		for i, c := range seen.Connections {
+			if c.I2R.FPDUs == 0 {
+				t.Errorf("connection %d has no message", i)
+			}
+		}
+		if len(seen.Connections) != 100 || len(seen.Findings) > 0 {
+			t.Errorf("%s: %d connections, %v", c.flags, len(seen.Connections), seen.Findings)
+		}
+	}
+}

@@ -8,6 +8,9 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 )
 
+// tooLarge is how many times as large as it was asked for a big trace is when that is told.
+const tooLarge = 2
+
 // missed is the error of a trace in which a fault of its scenario did not strike: a mistake in the
 // scenario. What another fault or another seed may be the cause of is only told.
 func (s *IOStreams) missed(of *scenario.Scenario, all []synth.Miss, seeded bool, left string) error {
@@ -45,6 +48,9 @@ func (o *generateOptions) told(t *traceOf, stats *synth.Stats) {
 		}
 	case stats.Stalled > 0:
 		o.s.say("%s: %s", t.name, stalled(stats.Stalled))
+	}
+	if t.octets > 0 && stats.Octets > tooLarge*uint64(t.octets) {
+		o.s.say("%s: it is %d octets large, and %d were asked for: each of the %d connections takes its startup, some messages and its end", t.name, stats.Octets, t.octets, o.flows)
 	}
 	if stats.Frames == 0 {
 		o.s.say("%s: the capture has no frame", t.name)

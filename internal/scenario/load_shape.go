@@ -97,17 +97,18 @@ const (
 	shortest = 3
 )
 
-// share is what each connection sends, in octets of its streams.
+// share is what each connection sends, in octets of its streams: at least some, so that none is without a message, however many there are.
 func (l *Shape) share(mtu int) uint64 {
-	each := float64(packetOverhead) / float64(mtu-ipv4TCP)
+	each, least := float64(packetOverhead)/float64(mtu-ipv4TCP), uint64(1)
 	switch l.Mix {
 	case Mixed:
 		each *= shorter
 	case Small:
 		each *= shortest
 	case Bulk:
+		least = leastWork + 1
 	}
-	return uint64(max(float64(l.Size)/float64(l.Flows)-loadFixed, 1) / (1 + each + l.Loss))
+	return max(least, uint64(max(float64(l.Size)/float64(l.Flows)-loadFixed, 1)/(1+each+l.Loss)))
 }
 
 // timestampsLen is what the timestamps take of each segment (RFC 7323).
