@@ -15,6 +15,11 @@ var ignores = map[string]rnic.Ignore{
 
 // faultBy reads what a side does not care about, and other settings of it.
 func (c *compiler) faultBy(n *node) {
+	if at := n.Get("at"); at != nil {
+		c.Fail(at.Pos, "at is of a fault of a PDU, by of a habit of a side: leave one of them out")
+		return
+	}
+	before := c.Failed()
 	var who []synth.Side
 	var on, ignored, set *node
 	c.Mapping(n, keys{
@@ -32,10 +37,10 @@ func (c *compiler) faultBy(n *node) {
 			}
 		})
 	})
-	if (ignored == nil || len(ignored.Items) == 0 && ignored.Kind == sequence) && (set == nil || len(set.Entries) == 0) {
+	if c.Failed() == before && (ignored == nil || len(ignored.Items) == 0 && ignored.Kind == sequence) && (set == nil || len(set.Entries) == 0) {
 		c.Fail(n.Pos, "a fault that does nothing")
 	}
-	before, changes := c.Failed(), false
+	changes := false
 	for _, conn := range c.on(on) {
 		for _, side := range who {
 			s := conn.both[side]
