@@ -42,7 +42,7 @@ func (c *compiler) capture(n *node) {
 			c.await(n, "the start of the capture", 0, p.Start)
 		},
 		"stop": c.duration(&p.Stop, false),
-		"only": word(c, &p.Only, "side", map[string]link.Direction{"client": link.FromClient, "server": link.FromServer}),
+		"only": word(c, &p.Only, "side", map[string]link.Direction{"both": link.Both, "client": link.FromClient, "server": link.FromServer}),
 		"drop": c.share(&p.Drop),
 		"missing": func(n *node) {
 			p.Missing = nil

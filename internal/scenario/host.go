@@ -40,6 +40,8 @@ type settings struct {
 	addrAt pos
 	// rejectAt is the place of what refuses the startup.
 	rejectAt pos
+	// windowAt and privateAt are the places of the window of TCP and of the private data, if they were given.
+	windowAt, privateAt pos
 	// further are the places of the further addresses of SCTP.
 	further []pos
 	// receive is the window of SCTP, 0 for the usual one.
@@ -111,7 +113,7 @@ func (c *compiler) mpa(n *node, s *settings) {
 		"ord":          number(c, &m.ORD, 0, largestDepth),
 		"rtr":          bits(c, &m.RTR, "ready-to-receive indication", rtrTypes),
 		"peer_to_peer": given(&s.peer, c.Boolean(&m.PeerToPeer)),
-		"private":      c.octets(&m.Private),
+		"private":      func(n *node) { s.privateAt = n.Pos; c.octets(&m.Private)(n) },
 		"reject":       func(n *node) { s.rejectAt = n.Pos; c.Boolean(&m.Reject)(n) },
 		"strict":       c.Boolean(&m.Strict),
 	})
@@ -129,7 +131,7 @@ func (c *compiler) tcp(n *node, s *settings) {
 	c.Mapping(n, keys{
 		"mss":          given(&s.mss, number(c, &t.MSS, 64, largestSegment)),
 		"isn":          given(&s.isn, number(c, &t.ISN, 0, math.MaxUint32)),
-		"window":       size(c, &t.Window, 1, 1<<30),
+		"window":       func(n *node) { s.windowAt = n.Pos; size(c, &t.Window, 1, 1<<30)(n) },
 		"window_scale": c.windowScale(t),
 		"timestamps":   c.Boolean(&t.Timestamps),
 		"sack":         c.Boolean(&t.SACK),

@@ -32,7 +32,7 @@ func (c *compiler) link(n *node) {
 	var from [2]*node
 	c.Mapping(n, keys{
 		"mtu":         number(c, &c.mtu, 128, math.MaxUint16),
-		"fragment":    number(c, &l.Fragment, 68, math.MaxUint16),
+		"fragment":    c.orZero(&l.Fragment, 68, math.MaxUint16),
 		"delay":       c.duration(&all.Delay, false),
 		"jitter":      c.duration(&all.Jitter, false),
 		"rate":        c.rate(&all.Rate),

@@ -57,6 +57,14 @@ func TestParse_WithoutEffect(t *testing.T) {
 		{"faults: [{by: client, on: c9, ignores: errors}]", `unknown connection "c9", did you mean "c1"?`},
 		{"faults: [{at: send1, by: client, crc: bad}]", "at is of a fault of a PDU, by of a habit of a side: leave one of them out"},
 		{"faults: [{at: send1, crcc: bad}]", `unknown key "crcc", did you mean "crc"?`},
+		{"link: {fragment: 60}", "expected a number from 68 to 65535, not 60"},
+		{"capture: {only: servr}", `unknown side "servr", did you mean "server"?`},
+		{"client: {tcp: {window: 127}}", "a window of 127 octets is always announced as 0: window_scale 7 counts it in units of 128 octets"},
+		{"both: {tcp: {window: 70000, window_scale: off}}", "a window of 70000 octets cannot be announced without window_scale: at most 65535"},
+		{"server: {tcp: {window_scale: 1, window: 131071}}", "a window of 131071 octets cannot be announced with window_scale 1: at most 131070"},
+		{"faults: [{by: client, settings: {tcp: {window: 1}}}]", "a window of 1 octets is always announced as 0: window_scale 7 counts it in units of 128 octets"},
+		{"both: {mpa: {private: {size: 65532}}}", "PD_Length cannot announce 65532 octets of private data: at most 65531, as IRD and ORD take 4"},
+		{"client: {mpa: {revision: 1, private: {size: 65536}}}", "PD_Length cannot announce 65536 octets of private data: at most 65535"},
 		{"rules: [DDP-TO-O1]", `unknown rule "DDP-TO-O1", did you mean "DDP-TO-01"?`},
 		{"client: {mpa: {private: {nvme: {command: {name: Reed}}}}}", `unknown NVMe command "Reed", did you mean "Read"?`},
 		{"client: {mpa: {private: {nvme: {command: {cid: 1}}}}}", "name is missing: the name of the NVMe command"},
@@ -67,6 +75,25 @@ func TestParse_WithoutEffect(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || e.Msg != tt.want {
 			t.Errorf("%s: %v\nwant %s", tt.src, err, tt.want)
+		}
+	}
+}
+
+// TestParse_Limits: what just has room is taken, and so are the defaults as the documentation writes them.
+func TestParse_Limits(t *testing.T) {
+	for _, src := range []string{
+		"client: {tcp: {window: 128}}",
+		"both: {tcp: {window_scale: off}}",
+		"both: {tcp: {window: 65535, window_scale: off}}",
+		"both: {tcp: {window: 100}}\nclient: {tcp: {window_scale: 0}}\nserver: {tcp: {window_scale: off}}",
+		"client: {tcp: {window: 100}}\nserver: {tcp: {window_scale: off}}",
+		"both: {tcp: {window_scale: 3}}",
+		"both: {mpa: {private: {size: 65531}}}",
+		"both: {mpa: {revision: 1, private: {size: 65535}}}",
+		"link: {fragment: 0}\ncapture: {only: both}",
+	} {
+		if _, err := Parse("t.yaml", []byte(head+src+"\ntimeline: [connect, send 10, close]\n")); err != nil {
+			t.Errorf("%s: %v", src, err)
 		}
 	}
 }

@@ -57,6 +57,17 @@ func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler,
 	}
 }
 
+// orZero reads a number from lo to hi, or 0.
+func (c *compiler) orZero(p *int, lo, hi uint64) setter {
+	return func(n *node) {
+		if v, ok := unsigned(n.Text); n.Kind == scalar && ok && v == 0 {
+			*p = 0
+			return
+		}
+		number(c, p, lo, hi)(n)
+	}
+}
+
 // signed reads a number that may have a sign.
 func (c *compiler) signed(p *int64) setter {
 	return func(n *node) {

@@ -185,6 +185,7 @@ func (c *compiler) scenario(s *Scenario) *synth.Script {
 	}
 	c.script.Seed, c.script.Link.Seed, c.script.Capture.Seed = c.seed, c.seed, c.seed
 	c.script.Capture.Comment = c.comment(s)
+	c.limits()
 	c.script.Connections = c.finished()
 	if s.part == nil { // who plays a part says which side begins
 		c.refusing()
