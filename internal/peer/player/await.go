@@ -187,6 +187,8 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 		return there
 	})
 	switch {
+	case errors.Is(err, peer.ErrOver) && l.follows(x):
+		return peer.ErrOver
 	case errors.Is(err, peer.ErrOver):
 		end, _ := l.peer.End(ctx)
 		return fmt.Errorf("expected something else: the connection is over, %v", end)
@@ -195,12 +197,36 @@ func (l *line) expect(ctx context.Context, s *synth.Step) error {
 	case wrong != nil:
 		return wrong
 	}
-	switch x.What {
-	case synth.ExpectTerminate, synth.ExpectReject, synth.ExpectClose, synth.ExpectReset, synth.ExpectEnd:
+	if ofEnd(x) {
 		l.foreseen.Store(true)
-	case synth.ExpectSend, synth.ExpectImmediate, synth.ExpectWrite, synth.ExpectPrivate:
 	}
 	return l.bind(x.Binds, payload)
+}
+
+// ofEnd reports whether it is an end that is expected.
+func ofEnd(x *synth.Expected) bool {
+	switch x.What {
+	case synth.ExpectTerminate, synth.ExpectReject, synth.ExpectClose, synth.ExpectReset, synth.ExpectEnd:
+		return true
+	case synth.ExpectSend, synth.ExpectImmediate, synth.ExpectWrite, synth.ExpectPrivate:
+	}
+	return false
+}
+
+// follows reports whether a step before has to answer for it that what is expected cannot come any more: one that was not
+// done because the connection was over, or the startup.
+func (l *line) follows(x *synth.Expected) bool {
+	begun := false
+	l.peer.Do(func(e *rnic.Endpoint) { _, begun = e.PeerPrivate() })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.Strict:
+		return false
+	case !begun && l.failed:
+		return true
+	}
+	return l.skipped != nil && !ofEnd(x) && (!begun || !l.faulty)
 }
 
 // bind takes memory of the other side from what it has sent.
