@@ -145,10 +145,11 @@ func (o *annotateOptions) check(files []string) error {
 		return usagef("-o OUT says where to write")
 	case o.out == "-" && o.s.OutTTY:
 		return usagef("a capture is not for a terminal; redirect it to a file or a pipe")
-	case ext == ".gz" || ext == ".zst" || ext == ".lz4":
-		return usagef("annotate does not compress; name the file without %s", ext)
 	case ext == ".pcap" || ext == ".cap" || ext == ".dmp":
 		return usagef("annotate writes pcapng; name the file .pcapng")
+	}
+	if err := uncompressed("annotate", o.out); err != nil {
+		return err
 	}
 	return o.s.keptApart("-o "+o.out, o.out)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,9 +138,13 @@ func fileName(name string) error {
 	if name == "" {
 		return usagef("-w needs the name of a file")
 	}
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".gz", ".zst", ".lz4":
-		return usagef("-w does not compress; name the file without %s", ext)
+	return uncompressed("-w", name)
+}
+
+// uncompressed refuses a name by which a capture would be a compressed one: none is written.
+func uncompressed(who, name string) error {
+	if ext := strings.ToLower(filepath.Ext(name)); slices.Contains(compressedNames, ext) {
+		return usagef("%s does not compress; name the file without %s", who, ext)
 	}
 	return nil
 }

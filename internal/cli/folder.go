@@ -74,11 +74,7 @@ func (w *folderWalk) folder(name string) {
 // isCapture reports whether a file is a capture, by its name or else by its first
 // octets.
 func isCapture(path string) bool {
-	name := strings.ToLower(path)
-	for _, c := range compressedNames {
-		name = strings.TrimSuffix(name, c)
-	}
-	if slices.Contains(captureNames, filepath.Ext(name)) {
+	if namesCapture(path) {
 		return true
 	}
 	f, err := capture.Open(path, nil)
@@ -86,6 +82,15 @@ func isCapture(path string) bool {
 		return false
 	}
 	return f.Close() == nil
+}
+
+// namesCapture reports whether a name is that of a capture, compressed or not.
+func namesCapture(path string) bool {
+	name := strings.ToLower(path)
+	for _, c := range compressedNames {
+		name = strings.TrimSuffix(name, c)
+	}
+	return slices.Contains(captureNames, filepath.Ext(name))
 }
 
 // folderError is the error of a folder without captures.

@@ -89,7 +89,9 @@ func (o *generateOptions) folder(traces int) (bool, error) {
 	case o.out == "-" && o.s.OutTTY:
 		return false, usagef("a trace is not for a terminal")
 	case o.out == "-" || !is && traces == 1 && !o.all && !strings.HasSuffix(o.out, "/"):
-		return false, nil
+		return false, uncompressed("generate", o.out)
+	case !is && namesCapture(o.out):
+		return false, usagef("several traces go to a folder, and %s is the name of a capture: name a folder, or end it in a slash", o.out)
 	}
 	return true, outfile.MakeFolder(o.out)
 }
