@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,6 +82,10 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 		r.Reason = "the peer asks for CRCs"
 	case conn.Begun && c.Needs&NeedReads != 0 && conn.ORD == 0:
 		r.Reason = noReads
+	case a.Kind == Stuck && slow(out.Failures):
+		r.Reason = "the answers of the peer came too slowly: " + r.Came
+	case out.Left > 0 && (a.Kind == GoesOn || a.Kind == Follows):
+		r.Reason = "the time of the case was over before all steps were done"
 	case r.wrong:
 		r.Verdict, r.Broken = Fail, c.Rules[:1]
 		r.Reason = "expected " + wanted(c.Answers)
@@ -93,6 +98,11 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	default:
 		r.Verdict = Pass
 	}
+}
+
+// slow reports whether a step was not done although its answers still came.
+func slow(all []player.Failure) bool {
+	return slices.ContainsFunc(all, func(f player.Failure) bool { return errors.As(f.Err, new(player.SlowError)) })
 }
 
 func wanted(all []Answer) (s string) {

@@ -9,7 +9,6 @@ package player
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -46,15 +45,6 @@ type Options struct {
 	Hold, Idle, Close time.Duration
 	Taps              []*peer.Tap
 }
-
-const (
-	// usualStep is how long a step may take; with faults, which may keep a message from ever
-	// coming, it is faultyStep.
-	usualStep  = 20 * time.Second
-	faultyStep = 2 * time.Second
-	// slowest is the rate, in octets a second, with which large messages are reckoned.
-	slowest = 1 << 20
-)
 
 // Failure is a step that did not go as it should.
 type Failure struct {
@@ -349,31 +339,4 @@ func (p *player) compared() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.out.Compared++
-}
-
-// timeError is a step that took longer than it may.
-type timeError time.Duration
-
-func (e timeError) Error() string { return fmt.Sprintf("within %v", time.Duration(e)) }
-
-// timed is a context for a step that moves so many octets.
-func (l *line) timed(ctx context.Context, octets uint64) (context.Context, context.CancelFunc) {
-	d := l.Step
-	switch {
-	case d > 0:
-	case l.faulty:
-		d = faultyStep
-	default:
-		d = usualStep
-	}
-	d += time.Duration(octets/slowest) * time.Second //nolint:gosec // bounded by the size of messages
-	return context.WithTimeoutCause(ctx, d, timeError(d))
-}
-
-// late says what did not happen in the time of a step.
-func late(err error, what string) error {
-	if errors.As(err, new(timeError)) {
-		return fmt.Errorf("%s %w", what, err)
-	}
-	return err
 }

@@ -126,7 +126,7 @@ func (l *line) post(ctx context.Context, s *synth.Step, in scope) error {
 		works = append(works, w)
 	}
 	octets := uint64(len(works)) * max(s.Work.Size, uint64(len(s.Work.Data)))
-	ctx, cancel := l.timed(ctx, octets)
+	ctx, cancel := l.lasting(ctx, octets, s.Name)
 	defer cancel()
 	l.peer.Do(func(e *rnic.Endpoint) {
 		for _, w := range works {

@@ -62,6 +62,7 @@ type Endpoint struct {
 	open     []byte     // the Send that is coming
 	writing  *Event     // the Write that is coming
 	received uint64     // segments
+	came     uint64     // octets of Read Responses
 }
 
 // place is the name of a message.
@@ -172,6 +173,9 @@ func (e *Endpoint) Phase() Phase { return e.phase }
 // posted and not handed out by Next to their last segment, or requests without
 // their whole answer.
 func (e *Endpoint) Unfinished(name string) int { return e.undone.of(name) }
+
+// Came returns how many octets of Read Responses have come so far.
+func (e *Endpoint) Came() uint64 { return e.came }
 
 // Unsent returns how many of the messages with the name were posted and not handed out.
 func (e *Endpoint) Unsent(name string) int { return e.undone.unsent(name) }

@@ -191,6 +191,7 @@ func (e *Endpoint) takeResponse(s *ddp.Segment, n uint64) (right, last bool) {
 		return false, false
 	}
 	r.got += n
+	e.came += n
 	return true, s.Last
 }
 
