@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -24,15 +25,36 @@ func plain(c *startup.Config) {
 
 // hello does a plain startup and closes.
 func (o *Options) hello(ctx context.Context, rev1 bool) (*player.Connection, error) {
-	out, err := o.greet(ctx, rev1, false)
+	out, err := o.greet(ctx, rev1, false, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &out.Connections[0], nil
 }
 
+// watched does one, and returns the rules that the peer breaks in it at or above the level that fails a case.
+func (o *Options) watched(ctx context.Context, rev1 bool) (*player.Connection, []string, error) {
+	var kept bytes.Buffer
+	tap, err := peer.NewTap(&kept)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := o.greet(ctx, rev1, false, []*peer.Tap{tap})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := tap.Flush(); err != nil {
+		return nil, nil, err
+	}
+	x, _, err := judge(kept.Bytes(), &Case{}, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &out.Connections[0], (&Case{}).broken(x.Peer), nil
+}
+
 // greet does a plain startup, waits for what names the memory of the peer if it is to, and closes.
-func (o *Options) greet(ctx context.Context, rev1, asks bool) (*player.Outcome, error) {
+func (o *Options) greet(ctx context.Context, rev1, asks bool, taps []*peer.Tap) (*player.Outcome, error) {
 	s, err := scenario.Parse("plain", []byte(plainScenario))
 	if err != nil {
 		return nil, err
@@ -51,7 +73,7 @@ func (o *Options) greet(ctx context.Context, rev1, asks bool) (*player.Outcome, 
 	if rev1 {
 		plain(own)
 	}
-	out, err := o.outcome(ctx, script, peer.Cut{}, nil, nil)
+	out, err := o.outcome(ctx, script, peer.Cut{}, nil, taps)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +91,17 @@ func (o *Options) greet(ctx context.Context, rev1, asks bool) (*player.Outcome, 
 
 // meet learns what the peer is, from a plain startup.
 func (o *Options) meet(ctx context.Context) (*Peer, error) {
-	c, err := o.hello(ctx, false)
+	c, habits, err := o.watched(ctx, false)
 	if err != nil && ctx.Err() == nil && o.Role == Responder {
 		var second error
-		if c, second = o.hello(ctx, true); second == nil {
+		if c, habits, second = o.watched(ctx, true); second == nil {
 			err = nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := &Peer{Enhanced: c.Enhanced, Memory: o.Memory, IRD: c.IRD, ORD: c.ORD, CRC: c.CRC}
+	p := &Peer{Enhanced: c.Enhanced, Memory: o.Memory, IRD: c.IRD, ORD: c.ORD, CRC: c.CRC, Habits: habits}
 	switch {
 	case p.Memory != nil || o.Advert.Send && o.Role == Responder && !p.Enhanced:
 	case o.Advert.Send:
@@ -87,7 +109,7 @@ func (o *Options) meet(ctx context.Context) (*Peer, error) {
 			return nil, err
 		}
 		// A peer that names none has none, as far as the cases go.
-		if out, err := o.greet(ctx, !p.Enhanced, true); err == nil {
+		if out, err := o.greet(ctx, !p.Enhanced, true, nil); err == nil {
 			if r, ok := out.Bound[RegionPeer]; ok {
 				p.Memory = &r
 			}

@@ -233,6 +233,40 @@ func TestRun_Initiator(t *testing.T) {
 	}
 }
 
+// TestRun_Habit: what the peer breaks in a plain startup too is one failure, and that of cases about the rule. The others are judged
+// without it, and a wrong answer beside it still fails.
+func TestRun_Habit(t *testing.T) {
+	t.Parallel()
+	product := func() rnic.Config {
+		c := product(false)
+		add("reply", "iwarp_mpa.res", 1)(&c)
+		overlooks(1, 1, 1)(&c) // bounds
+		return c
+	}
+	cases := of(t, probe.Responder, "basic-*", "startup-rev1", "headers-send*", "memory-write-*")
+	results, p, err := probed(t, cases, options(responder(t, "127.0.0.1:0", product)))
+	if err != nil || len(results) != len(cases) || !slices.Equal(p.Habits, []string{"MPA-RES-01"}) {
+		t.Fatalf("%d of %d cases, %+v, %v", len(results), len(cases), p, err)
+	}
+	alone, without, others := 0, 0, 0
+	for _, r := range results {
+		habit := slices.Contains(r.Broken, "MPA-RES-01")
+		switch {
+		case r.Verdict == probe.Fail && habit && strings.HasPrefix(r.Reason, "the peer broke MPA-RES-01"):
+			alone++
+		case r.Verdict == probe.Fail && strings.HasPrefix(r.Reason, "expected a Terminate"):
+			others++
+		case r.Verdict == probe.Pass && !habit && strings.HasPrefix(r.Reason, "judged without") && strings.HasSuffix(r.Reason, ": MPA-RES-01"):
+			without++
+		default:
+			t.Error(say(r))
+		}
+	}
+	if alone != 1 || without < 5 || others == 0 {
+		t.Errorf("%d cases failed for the habit, %d were judged without it, %d failed for something else", alone, without, others)
+	}
+}
+
 // TestRun_Gone: cases are left out when the peer does not answer a plain startup any more.
 func TestRun_Gone(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -63,6 +64,8 @@ type Result struct {
 	// Capture is pcapng, nil if nothing was exchanged.
 	Capture []byte
 	Took    time.Duration
+	// aside are rules without which the case is judged: another one has failed for each.
+	aside []string
 	// wrong: the answer itself is wrong.
 	wrong bool
 }
@@ -75,6 +78,9 @@ type Peer struct {
 	Memory   *peer.Region
 	IRD, ORD uint16
 	CRC      bool
+	// Habits are ids of rules that it breaks in a plain startup too: the first case that shows one fails for it, and those that
+	// are about the rule. The others are judged without it.
+	Habits []string
 }
 
 // GoneError is why a peer does not answer a plain startup.
@@ -102,6 +108,7 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 	}
 	begun(p)
 	wrong := map[string]bool{} // cases that were answered wrongly
+	told := []string{}         // habits for which a case has failed
 	for _, c := range cases {
 		r := &Result{Case: c, Verdict: NotJudged}
 		if r.Reason = cmp.Or(p.lacks(c), o.mute(c, p), c.rests(wrong)); r.Reason != "" {
@@ -113,11 +120,13 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 		if err := o.pause(ctx); err != nil {
 			return err
 		}
+		r.aside = slices.DeleteFunc(slices.Clone(told), func(id string) bool { return slices.Contains(c.Rules, id) })
 		err := o.play(ctx, p, r)
 		if err != nil {
 			return gone(ctx, c, err)
 		}
 		wrong[c.Name] = r.wrong && r.Verdict == Fail
+		told = p.failedFor(r, told)
 		if err := each(r); err != nil {
 			return err
 		}
@@ -129,6 +138,16 @@ func Run(ctx context.Context, cases []*Case, o Options, begun func(*Peer), each 
 		}
 	}
 	return nil
+}
+
+// failedFor adds the habits for which a case has failed.
+func (p *Peer) failedFor(r *Result, told []string) []string {
+	for _, id := range r.Broken {
+		if r.Verdict == Fail && slices.Contains(p.Habits, id) && !slices.Contains(told, id) {
+			told = append(told, id)
+		}
+	}
+	return told
 }
 
 // gone is the error of a peer that does not answer, or of the context.

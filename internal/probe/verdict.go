@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
@@ -67,11 +68,13 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	r.Came = a.String()
 	r.Broken = c.broken(r.Exchange.Peer)
 	r.wrong = !a.keeps(c.Answers)
+	fresh, known := r.apart()
 	switch {
 	case slices.ContainsFunc(out.Failures, func(f player.Failure) bool { return f.Line == lineOfBind }) && a.Kind == Stuck:
 		r.Reason = "the peer did not name its memory this time: " + r.Came
-	case len(r.Broken) > 0:
-		r.Verdict, r.Reason = Fail, because(r.Exchange.Peer, r.Broken[0])
+	case len(fresh) > 0:
+		r.Verdict, r.Reason = Fail, because(r.Exchange.Peer, fresh[0])
+		r.Broken = append(fresh, known...)
 	case a.keeps(c.Declines):
 		r.Reason = "the peer declines, as it may: " + r.Came
 	case o.Role == Initiator && !conn.Spoke && a.Kind == Stuck:
@@ -87,17 +90,44 @@ func (o *Options) verdict(r *Result, out *player.Outcome, wrong string) {
 	case out.Left > 0 && (a.Kind == GoesOn || a.Kind == Follows):
 		r.Reason = "the time of the case was over before all steps were done"
 	case r.wrong:
-		r.Verdict, r.Broken = Fail, c.Rules[:1]
-		r.Reason = "expected " + wanted(c.Answers)
-		if ids := c.broken(r.Exchange.Lesser); len(ids) > 0 {
-			// What the peer sent explains the answer.
-			r.Broken, r.Reason = ids, r.Reason+"; "+because(r.Exchange.Lesser, ids[0])
-		}
+		r.failed("expected "+wanted(c.Answers), known)
 	case wrong != "":
-		r.Verdict, r.Broken, r.Reason = Fail, c.Rules[:1], wrong
+		r.failed(wrong, known)
 	default:
 		r.Verdict = Pass
+		if len(known) > 0 {
+			r.Reason = "judged without what the peer breaks in a plain startup too, for which another case has failed: " + strings.Join(known, " ")
+		}
 	}
+	if r.Verdict != Fail {
+		r.Broken = fresh
+	}
+}
+
+// failed has a case fail, by its own rule, unless what the peer sent explains the answer.
+func (r *Result) failed(why string, known []string) {
+	r.Verdict, r.Reason = Fail, why
+	lesser := r.Case.broken(r.Exchange.Lesser)
+	switch {
+	case len(known) > 0:
+		r.Broken, r.Reason = known, why+"; "+because(r.Exchange.Peer, known[0])
+	case r.wrong && len(lesser) > 0:
+		r.Broken, r.Reason = lesser, why+"; "+because(r.Exchange.Lesser, lesser[0])
+	default:
+		r.Broken = r.Case.Rules[:1]
+	}
+}
+
+// apart tells the rules that the peer broke from those without which the case is judged.
+func (r *Result) apart() (fresh, known []string) {
+	for _, id := range r.Broken {
+		if slices.Contains(r.aside, id) {
+			known = append(known, id)
+		} else {
+			fresh = append(fresh, id)
+		}
+	}
+	return fresh, known
 }
 
 // slow reports whether a step was not done although its answers still came.

@@ -57,6 +57,9 @@ func ProbedText(w io.Writer, p *Probed, opt TextOptions) error {
 	if p.Peer != nil {
 		t.line(0, 4, "The peer, "+article(p.Role)+": "+aboutPeer(p.Peer))
 	}
+	if p.Peer != nil && len(p.Peer.Habits) > 0 {
+		t.line(0, 4, "It breaks "+strings.Join(p.Peer.Habits, " ")+" in a plain startup too: the first case fails for that, and those about the rule; the others are judged without it")
+	}
 	if p.Failure != "" {
 		t.line(0, 4, t.Paint("Not done to its end")+": "+visible.Text(p.Failure))
 	}
