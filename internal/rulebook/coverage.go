@@ -67,7 +67,8 @@ of %d statements under their own ids; %d of those are checked. The rest is repor
 program, or cannot be seen on the wire. [rules](rules/README.md) explains each entry and each state.
 
 %s
-A trace is a scenario that violates the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`. A test generates all
+A trace is a scenario that violates the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`; where check needs a flag, the page
+of the rule has it. A test generates all
 of them, with and without the fault: each checked rule is found once on its trace, unless the table says why not, and never on the trace
 without the fault.
 `, generated, statements, advice, checkable, checked, totals(all, folder))
