@@ -33,6 +33,8 @@ type line struct {
 	skipped *synth.Step
 	why     error // how far it was done
 	failed  bool
+	// atOnce: the startup begins when it is opened.
+	atOnce bool
 	// tried: it was opened, or that has failed.
 	tried atomic.Bool
 	// foreseen: this side has seen an end that it expected, or has sent a Terminate that is a step.
@@ -334,6 +336,9 @@ func (l *line) options() peer.Options {
 func (l *line) setup(e *rnic.Endpoint) {
 	l.own = e
 	l.prepare(e, l.Side)
+	if l.atOnce && l.assoc == nil {
+		e.Start() // before anything comes, which would be octets of streaming mode
+	}
 }
 
 // told keeps what the other side has sent. The lock of the peer is held.

@@ -18,6 +18,7 @@ import (
 func (l *line) step(ctx context.Context, s *synth.Step, in scope) error {
 	switch s.Verb {
 	case synth.Connect:
+		l.atOnce = true
 		if err := l.open(ctx); err != nil {
 			return err
 		}
