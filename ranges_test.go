@@ -244,7 +244,7 @@ func TestOpen_Gone(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := open(t, path)
-	for range c.Findings(conformance.None) { //nolint:revive // it is the totals that matter
+	for range c.Findings(conformance.None) { // it is the totals that matter
 	}
 	if c.Totals().Frames == 0 || c.Verdicts().Rules() == 0 {
 		t.Fatal(c.Totals())

@@ -50,6 +50,8 @@ type Totals struct {
 	// GapsGivenUp counts gaps that were given up before what is missing came, because no more octets behind them could wait:
 	// see [Limits.ReorderBytes] and [Limits.TotalReorderBytes].
 	Evicted, Starved, GapsGivenUp uint64
+	// RequestsForgotten counts Reads and atomics whose answers are not known, as more than 16,384 of a side waited for theirs.
+	RequestsForgotten uint64
 	// FragmentsLost counts IP fragments whose packet was given up, because it was not
 	// complete for too long or to bound memory.
 	FragmentsLost uint64
@@ -73,7 +75,7 @@ func (p *pass) totals() Totals {
 		TCP: t.TCP, SCTP: t.SCTP, Other: t.Other, Fragments: t.Fragments, Malformed: t.Malformed, Truncated: t.Truncated,
 		Unread: t.Unread, Damaged: t.Damaged,
 		Connections: t.Connections, Sessions: t.Sessions, IWARP: t.IWARP,
-		Duplicates: t.Duplicates, Copies: t.Copies, LostByInterface: t.Lost.Interface, LostBySystem: t.Lost.System, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved, GapsGivenUp: t.GapsGivenUp,
+		Duplicates: t.Duplicates, Copies: t.Copies, LostByInterface: t.Lost.Interface, LostBySystem: t.Lost.System, PDUs: t.PDUs, Errors: t.Errors, Unopened: p.unopened, Evicted: t.Evicted, Starved: t.Starved, GapsGivenUp: t.GapsGivenUp, RequestsForgotten: t.RequestsForgotten,
 		FragmentsLost: t.IP.LostFragments, Incomplete: p.incomplete, Stopped: p.stopped,
 	}
 	for _, l := range p.run.Others().Links {
@@ -105,6 +107,7 @@ func (t Totals) Warnings() []string {
 		{t.Evicted, "1 connection was ended early to bound memory", "%d connections were ended early to bound memory"},
 		{t.Starved, "once a direction lost its place to bound memory", "%d times a direction lost its place to bound memory"},
 		{t.GapsGivenUp, "1 gap was given up before what is missing came, to bound memory", "%d gaps were given up before what is missing came, to bound memory"},
+		{t.RequestsForgotten, "1 request was forgotten before its answer came, to bound memory", "%d requests were forgotten before their answers came, to bound memory"},
 		{t.FragmentsLost, "1 IP fragment is of a packet that was never complete", "%d IP fragments are of packets that were never complete"},
 	} {
 		if w.n > 0 {

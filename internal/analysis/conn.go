@@ -35,6 +35,8 @@ type Env struct {
 	// Budget bounds the memory for out-of-order data, and NoRoom counts the gaps that were given up for that.
 	Budget *reassembly.Budget
 	NoRoom uint64
+	// Forgotten counts requests that were forgotten before their answer came, as more than maxRequests of a side waited.
+	Forgotten uint64
 	// Layout of the IRD and ORD word; LayoutForced keeps it whatever the traffic shows.
 	Layout       mpa.Layout
 	LayoutForced bool
@@ -130,8 +132,9 @@ const (
 	maxStreamFrames = 64
 	// maxDiffering bounds the overlaps that are listed.
 	maxDiffering = 16
-	// maxRequests bounds the requests that await their answer.
-	maxRequests = 4096
+	// maxRequests bounds the requests that await their answer: it is more than a depth that the establishment
+	// word can announce (RFC 6581 section 9.1).
+	maxRequests = 1 << 14
 	// maxResponses bounds the PDUs of one answer that are listed.
 	maxResponses = 1 << 16
 )

@@ -12,7 +12,7 @@ import (
 // TestTransactions_ManyOutstanding: with more requests outstanding than are kept the oldest ones
 // are given up, and each of the others is paired with its own answer.
 func TestTransactions_ManyOutstanding(t *testing.T) {
-	const kept, reads = 4096, 4096 + 100
+	const kept, reads = 1 << 14, 1<<14 + 100
 	d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
 	d.Request()
 	d.Reply()
@@ -40,7 +40,10 @@ func TestTransactions_ManyOutstanding(t *testing.T) {
 		n++
 	}
 	fl := &r.Conns[0].Flow[0]
-	if n != kept || fl.MostOutstanding != kept || fl.Answered != kept || fl.Rare().Unanswered != reads {
+	if n != kept || fl.MostOutstanding != kept || fl.Answered != kept || fl.Rare().Unanswered != kept {
 		t.Errorf("%d transactions; %d outstanding at most, %d answered, %d not", n, fl.MostOutstanding, fl.Answered, fl.Rare().Unanswered)
+	}
+	if got := r.Totals.RequestsForgotten; got != reads-kept {
+		t.Errorf("%d requests were forgotten, want %d", got, reads-kept)
 	}
 }

@@ -88,8 +88,9 @@ func (c *upper) asked(side int, p *trace.PDU, r request) {
 	fl := &c.Trace.Flow[p.Dir]
 	r.pdu, r.frame, r.offset, r.time, r.acked, r.end = p.Number, p.Frame, p.Offset, p.Time, p.LastAcked, p.From+p.Length
 	if len(h.requests) >= maxRequests {
-		c.unanswered(side, h.requests[:1])
 		c.drop(side, 1)
+		h.forgot = true
+		c.env.Forgotten++
 	}
 	h.pass(fl, p.Time)
 	had := h.room.Cap()
@@ -146,6 +147,9 @@ type early struct {
 // unmatched notes a segment of a response without a request.
 func (c *upper) unmatched(side int, p *trace.PDU, e early) {
 	e.goesOn = p.Message != nil && p.Message.Segments > 1
+	if h := c.queues[1-side].asks; h != nil && h.forgot {
+		return // its request may be one of those that were forgotten
+	}
 	if !e.goesOn {
 		c.Trace.Flow[p.Dir].Rarely().Unmatched++
 	}

@@ -57,6 +57,7 @@ type asking struct {
 	// lost is how many octets are missing of what the other side sent, without the answers that are known to be among them, and
 	// lostTo where they end. For TCP only.
 	lost, lostTo int64
+	forgot       bool // requests, as too many waited
 }
 
 // outgoing is what a side sends.

@@ -220,6 +220,8 @@ type Totals struct {
 	Starved uint64
 	// GapsGivenUp counts gaps that were given up before what is missing came, to stay within the memory bounds.
 	GapsGivenUp uint64
+	// RequestsForgotten counts Reads and atomics whose answers are not known, as too many of a side waited for theirs.
+	RequestsForgotten uint64
 	Errors      uint64
 	// FirstTime and LastTime are those of the first and of the last frame that have one, 0 if none has,
 	// and [Epoch] for the time 0.
@@ -638,7 +640,8 @@ func (r *Run) Tracked() int { return r.flows.n + r.syns.len() + len(r.assocs.all
 // Totals returns the counts so far.
 func (r *Run) Totals() Totals {
 	t := r.totals
-	t.Connections, t.PDUs, t.Starved, t.GapsGivenUp = r.next, r.env.PDUs(), r.env.Decoders.Starved, r.env.NoRoom
+	t.Connections, t.PDUs, t.Starved = r.next, r.env.PDUs(), r.env.Decoders.Starved
+	t.GapsGivenUp, t.RequestsForgotten = r.env.NoRoom, r.env.Forgotten
 	if r.opt.Shard.First() {
 		t.IP = r.dec.Stats()
 	}

@@ -213,6 +213,7 @@ func (t *Totals) add(o *Totals) {
 	t.FindingsUnlisted += o.FindingsUnlisted
 	t.Starved += o.Starved
 	t.GapsGivenUp += o.GapsGivenUp
+	t.RequestsForgotten += o.RequestsForgotten
 	t.Errors += o.Errors
 }
 

@@ -215,6 +215,9 @@ func summaryMembers(o *object, t *pipeline.Totals, format, failure string, check
 	if t.GapsGivenUp > 0 {
 		o.uint("gaps_given_up", t.GapsGivenUp)
 	}
+	if t.RequestsForgotten > 0 {
+		o.uint("requests_forgotten", t.RequestsForgotten)
+	}
 	o.uint("connection_records_dropped", t.RecordsDropped)
 	if t.FindingsUnlisted > 0 {
 		o.uint("findings_not_listed", t.FindingsUnlisted)

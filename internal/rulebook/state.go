@@ -54,6 +54,7 @@ func stateOf(k conformance.Kind, checked bool) State {
 // is one of MPA.
 var flags = map[string]string{
 	"MPA2-D01-FLAG-01": " --mpa-layout draft01",
+	"MPA2-D01-FLAG-02": " --mpa-layout draft01",
 	"MPA2-D01-RTR-01":  " --mpa-layout draft01",
 	"MPA-START-08B":    " -d tcp.port==5001,iwarp_mpa",
 }

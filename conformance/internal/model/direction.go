@@ -20,7 +20,7 @@ type Direction struct {
 	// contig: nothing is missing since the beginning; unsure: the position of FPDUs was
 	// found by plausible headers only.
 	contig, Unsure bool
-	Unread         bool // a request could not be read
+	Unread         bool // a request could not be read, or was forgotten
 	// NeverSent: no TSN is missing that could have carried the numbers of the last gap.
 	NeverSent bool
 	// Awaited: a finding waits for the next FPDU.

@@ -98,8 +98,9 @@ type TaggedAddress struct {
 	TO   uint64
 }
 
-// maxRequests bounds the requests that are kept of a direction.
-const maxRequests = 4096
+// maxRequests bounds the requests that are kept of a direction: it is more than a depth that the establishment
+// word can announce (RFC 6581 section 9.1).
+const maxRequests = 1 << 14
 
 // Answer is what a response segment has to do with the requests of the peer.
 type Answer struct {
@@ -573,6 +574,7 @@ func (h *Direction) ask(r Request) {
 		}
 		h.forgetShort(&h.Requests[0])
 		h.room.Drop(&h.Requests, 1)
+		h.Unread = true // its answer may still come
 	}
 	h.room.Push(&h.Requests, r)
 }
