@@ -222,7 +222,7 @@ type Totals struct {
 	GapsGivenUp uint64
 	// RequestsForgotten counts Reads and atomics whose answers are not known, as too many of a side waited for theirs.
 	RequestsForgotten uint64
-	Errors      uint64
+	Errors            uint64
 	// FirstTime and LastTime are those of the first and of the last frame that have one, 0 if none has,
 	// and [Epoch] for the time 0.
 	FirstTime, LastTime int64
