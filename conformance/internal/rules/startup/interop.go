@@ -89,7 +89,7 @@ var interopRules = []rules.Rule{
 	},
 	{
 		ID: "RNIC-IOP-VER-02", Needs: catalogue.Sync, Field: "iwarp_rdma.version", ByShape: true,
-		YieldsTo: []string{"DDP-DV-01", "DDP-DV-02", "RDMAP-RV-01", "RDMAP-RV-02", "RDMAX-RV-01", "RNIC-IOP-VER-03"},
+		YieldsTo: []string{"DDP-DV-01", "DDP-DV-02", "RDMAP-RV-01", "RDMAP-RV-02", "RDMAX-RV-01"},
 		Test:     rules.Test{Needs: rules.ComesFirst},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
