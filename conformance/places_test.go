@@ -191,7 +191,6 @@ func TestPlaces_PrivateData(t *testing.T) {
 func TestPlaces_FIN(t *testing.T) {
 	for rule, script := range map[string]string{
 		"TCP-FIN-FPDU-01":    "timeline: [connect, send 10, send 100, close]\nfaults: [{at: send2, stop: 40}]\n",
-		"DDP-L-01":           "timeline: [connect, send 10, send 10, close]\nfaults: [{at: send2, set: {iwarp_ddp.last_flag: 0}}]\n",
 		"RDMAP-READ-PAIR-01": "timeline: [connect, read 10, send 10, close]\nfaults: [{at: read1.response, skip: true}]\n",
 	} {
 		s, err := scenario.Parse("t.yaml", []byte("summary: a place\n"+script))

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -179,20 +178,19 @@ func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
 	}
 	n := f.Op(rdmap.OpReadResponse)
 	found := a.explainIf(func(f *conformance.Finding) bool {
-		return n.Octets > n.Whole && f.Rule.ID == lastFlag && f.HasDir && f.Dir == 1-who && (f.Frame <= d.Frames[0] || a.closes(f))
+		return n.Octets > n.Whole && f.Rule.ID == lastFlag && f.HasDir && f.Dir == 1-who && f.Frame <= d.Frames[0]
 	})
 	if len(found) == 0 {
 		return
 	}
 	side, cut := (1 - who).Sender(), found[0]
-	said := fmt.Sprintf("A Read Response of the %s has no end: %s (%s).", side, cut.Message, cut.Observed)
+	said := fmt.Sprintf("A Read Response of the %s has no end: %s (frame %d).", side, cut.Message, cut.Frame)
 	found = append(found, a.explainIf(func(f *conformance.Finding) bool {
 		return f.HasDir && f.Dir == 1-who && f.Rule.ID == "RDMAP-READ-PAIR-01"
 	})...)
 	d.Rules, d.same = append(d.Rules, rulesOf(found)...), d.same+lastFlag
 	d.Title, d.Text = d.Title+", behind an answer without an end", said+" "+d.Text
-	d.Frames = append(d.Frames, cut.Frame)
-	slices.Sort(d.Frames)
+	d.Frames = append([]uint64{cut.Frame}, d.Frames...)
 	if cut.Severity < conformance.Error { // the close may have cut it
 		d.Advice = fmt.Sprintf("look into the logs of both sides for that time: why the %s sent no more, and why the %s did not wait.", side, who.Sender())
 		return

@@ -99,7 +99,7 @@ var taking = []string{"DDP-ERR-MISSED-01", "RDMAX-IMM-CHECK-01"}
 
 // closing are the rules about what a side has not done when it closes.
 var closing = []string{
-	"TCP-FIN-FPDU-01", "TCP-FIN-STARTUP-01", "TCP-RELIABLE-01", lastFlag, "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-TERM-SENT-01",
+	"TCP-FIN-FPDU-01", "TCP-FIN-STARTUP-01", "TCP-RELIABLE-01", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-TERM-SENT-01",
 }
 
 // closes reports whether a finding is about how a side closes: its frame is that of the FIN.

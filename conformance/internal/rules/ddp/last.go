@@ -52,17 +52,11 @@ var lastFlagRules = []rules.Rule{
 				cut := h.CutShort()
 				at := cut.PlaceOf(&cut.Final)
 				at.End = 0 // its receiver cannot notice it
-				observed := fmt.Sprintf("L=0 in frame %d", at.Frame)
 				if h.Abandoned() {
-					r.On(at, "the message ends here, but the segment has no L", observed, "L=1")
+					r.On(at, "the message ends here, but the segment has no L", "L=0", "L=1")
 					return
 				}
-				if f := r.Trace.Flow[h.Dir].FIN; r.Trace.Transport == trace.TCP {
-					at = at.InFrame(f.Frame)
-				} else if e := h.EndOf(); e != nil {
-					at = at.InFrame(e.Place.Frame)
-				}
-				r.OnAs(catalogue.Warning, at, "the connection closes in the middle of a message", observed, "L=1")
+				r.OnAs(catalogue.Warning, at, "the connection closes behind a segment that is not the last one of its message", "L=0", "L=1")
 			},
 		},
 	},
