@@ -100,7 +100,7 @@ func (a *about) draft01() {
 	a.add(Diagnosis{
 		Kind: Dialect, Severity: conformance.Note, Dir: trace.R2I, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
 		Title: "enhanced data read in the layout of draft -01",
-		Text: fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s. This is read in the layout of draft -01, so the rules of RFC 6581 on flags and on what the initiator sends first were not asked.",
+		Text: fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s. This is read in the layout of draft -01, so the rules of RFC 6581 on flags and on the first FPDU do not apply.",
 			ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced)),
 		Advice: "find out which of the two the drivers speak; --mpa-layout rfc6581 reads the capture in the other layout.",
 		same:   flags(ini.Enhanced) + flags(res.Enhanced),
