@@ -58,7 +58,7 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	case dir == trace.I2R && most > 0:
 		return // the initiator lowered it, as it must
 	case dir == trace.I2R:
-		d.Severity = conformance.Note
+		d.Severity, d.mended = conformance.Note, true
 		d.Text += " It must lower its ORD to that; it sent no such request."
 	case a.finds(overOffer):
 		d.Text += " The responder must not announce more than the Request offers."

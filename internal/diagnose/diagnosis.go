@@ -46,8 +46,8 @@ type Diagnosis struct {
 	same string
 	// leads says that it tells how much of the rest is to be believed.
 	leads bool
-	// mended says that what broke its rules did no lasting harm: it was damaged on its way, is dropped, and comes again.
-	// Then it may be less severe than those rules.
+	// mended says that what broke its rules did no lasting harm: it was damaged on its way, is dropped, and comes again, or
+	// the other side can still comply. Then it may be less severe than those rules.
 	mended bool
 	// words, if not nil, writes the sentences: that is put off until it is known that the
 	// connection tells for all those that are folded with it.

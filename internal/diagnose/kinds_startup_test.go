@@ -128,7 +128,7 @@ Try: find out why the responder took so long: its upper layer accepts the connec
 }
 
 // TestDepths_Severity: a depth that the responder must not announce is an error, as its rule says. One that the initiator has yet to
-// lower is a warning.
+// lower is a note.
 func TestDepths_Severity(t *testing.T) {
 	tells(t, []told{
 		{
@@ -140,7 +140,7 @@ func TestDepths_Severity(t *testing.T) {
 		{
 			name: "the initiator sent no Read",
 			src:  "timeline: [connect, send 16, server send 16, close]\nfaults: [{at: reply, set: {iwarp_mpa.enhanced.ird: 4}}]\n",
-			says: []string{"warning ird-ord initiator", "Rules: MPA2-IRDORD-02"},
+			says: []string{"note ird-ord initiator", "Rules: MPA2-IRDORD-02"},
 		},
 	})
 }
