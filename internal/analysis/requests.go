@@ -250,12 +250,16 @@ func (r *request) takes(e *early) bool {
 	return r.stag == e.stag && (e.to == r.to+r.got || e.to >= r.to && e.to-r.to < max(r.size, 1))
 }
 
+// maxSearched is among how many of the oldest requests that of an answer is searched for: answers come in the order of the requests, and
+// one that has none would be searched for among all.
+const maxSearched = 4096
+
 // readResponse pairs a segment of a Read Response with its request: the oldest
 // one whose buffer it continues.
 func (c *upper) readResponse(side int, p *trace.PDU, octets int64) {
 	q := c.queues[1-side].requests()
 	seg := p.Segment
-	for i := range q {
+	for i := range q[:min(len(q), maxSearched)] {
 		r := &q[i]
 		if r.atomic || r.stag != seg.STag || seg.TO != r.to+r.got && (seg.TO < r.to || seg.TO-r.to >= max(r.size, 1)) {
 			continue
@@ -315,7 +319,7 @@ func cutOff(p *trace.PDU) bool { return p.FPDU != nil && p.FPDU.Unsent > 0 }
 func (c *upper) atomicResponse(side int, p *trace.PDU, body []byte) {
 	a, err := rdmap.DecodeAtomicResponse(body)
 	q := c.queues[1-side].requests()
-	for i := range q {
+	for i := range q[:min(len(q), maxSearched)] {
 		if q[i].atomic && (err != nil || q[i].id == a.RequestID) {
 			c.answered(side, i, p)
 			if !cutOff(p) {
