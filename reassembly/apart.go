@@ -120,10 +120,49 @@ func (h *Direction) Closer(number, other uint32) bool {
 	return off < maxAhead && off < gap(int32(number-h.base-uint32(h.high()))) //nolint:gosec // as above
 }
 
-// Superseded says that the last packets were of another connection: what they acknowledged beyond all octets of this one was not its own.
-func (c *Conn) Superseded() {
+// doubt is an acknowledgement beyond all octets of a direction, in a packet that lies elsewhere than its sender was: octets of both
+// directions are missing, or it is of another connection.
+type doubt struct {
+	seq    uint32 // of the packet
+	before int64  // what was acknowledged before it
+}
+
+// doubt notes what a packet acknowledges beyond all octets, if it lies elsewhere than its sender, peer, was.
+func (h *Direction) doubt(s *Segment, peer *Direction) {
+	if at, _ := peer.spot(s.Seq); at == spotHere {
+		h.doubted = false
+		return
+	}
+	d := &h.disordered().doubt
+	if !h.doubted || !near(s.Seq, d.seq) {
+		*d = doubt{before: h.acked}
+	}
+	d.seq, h.doubted = s.Seq, true
+}
+
+// believe notes what a packet acknowledges that lies where its sender, peer, was, while there is a doubt.
+func (h *Direction) believe(s *Segment, peer *Direction) {
+	if at, _ := peer.spot(s.Seq); at == spotHere && h.ackOff <= h.acked {
+		d := &h.dis.doubt
+		d.before = max(d.before, h.ackOff)
+	}
+}
+
+// near reports whether two numbers are as close as those of what is sent at once.
+func near(a, b uint32) bool {
+	d := int64(int32(a - b)) //nolint:gosec // wraps by design
+	return max(d, -d) < maxAhead
+}
+
+// Superseded says that another connection took the ports, the first packet of which is that of a side: what its packets acknowledged
+// beyond all octets of this one counts no more. What this one acknowledged itself does, though the octets are missing.
+func (c *Conn) Superseded(side int, first *Segment) {
+	number := [2]uint32{first.Seq, first.Ack}
 	for i := range c.dirs {
-		h := &c.dirs[i]
-		h.acked = min(h.acked, h.high()+1)
+		h, peer := &c.dirs[i], &c.dirs[1-i]
+		own, other := number[i^side], number[1-i^side]
+		if h.doubted && peer.Closer(h.dis.doubt.seq, other) && h.Closer(h.base+uint32(h.acked), own) { //nolint:gosec // wraps by design
+			h.acked, h.doubted = h.dis.doubt.before, false
+		}
 	}
 }

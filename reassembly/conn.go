@@ -162,7 +162,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		size = 0 // an explanation for people, RFC 9293 3.5.2, not of the stream
 	}
 	if s.Flags&FlagACK != 0 {
-		peer.ack(s, c.syn[dir])
+		peer.ack(s, h, c.syn[dir])
 	}
 	c.ack = peer.acknowledged(s)
 	s.acked = c.ack
@@ -214,7 +214,7 @@ func (c *Conn) Acknowledge(dir int, s *Segment) {
 	c.frame, c.time = s.Frame, s.Time
 	peer := &c.dirs[1-dir&1]
 	if peer.News(s) {
-		peer.ack(s, c.syn[dir&1])
+		peer.ack(s, &c.dirs[dir&1], c.syn[dir&1])
 	}
 	c.ack = peer.acknowledged(s)
 }

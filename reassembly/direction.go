@@ -20,7 +20,9 @@ type Direction struct {
 	// vague: offset 0 is the number of a packet without octets, which may be a keep-alive.
 	vague bool
 	// trails: octets came behind their acknowledgement, so the directions are out of step.
-	trails   bool
+	trails bool
+	// doubted: what was acknowledged last may be of another connection, see doubt.
+	doubted  bool
 	waiting  int32       // held segments
 	acked    int64       // what the peer has acknowledged
 	ackOff   int64       // ackSeq as an offset
@@ -149,7 +151,7 @@ const maxAhead = 1 << 24
 
 // ack processes what a packet of the peer says of this direction. opened: the SYN of the
 // peer was captured.
-func (h *Direction) ack(s *Segment, opened bool) {
+func (h *Direction) ack(s *Segment, peer *Direction, opened bool) {
 	answer := s.Flags&(FlagSYN|FlagRST) == FlagSYN
 	h.begunBefore(s.Ack)
 	if !h.started {
@@ -165,9 +167,13 @@ func (h *Direction) ack(s *Segment, opened bool) {
 	}
 	h.ackSeq, h.ackSeen = s.Ack, true
 	h.ackOff = h.Offset(s.Ack)
+	if h.doubted {
+		h.believe(s, peer)
+	}
 	if off, high := h.ackOff, h.high(); off > h.acked && off <= max(h.acked, high)+maxAhead {
 		if off > high+1 { // more than a FIN that was not captured yet
 			h.disordered().lead.Acknowledged(max(h.acked, high), off, s.Time, s.Frame)
+			h.doubt(s, peer)
 		}
 		h.acked = off
 	}

@@ -20,7 +20,8 @@ type disorder struct {
 	segments   uint64 // those that were not the next octets
 	patience   patience
 
-	lead ahead.Measure
+	lead  ahead.Measure
+	doubt doubt
 
 	conflict int64 // where octets came again with a difference last
 	part     part

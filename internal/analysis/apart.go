@@ -47,11 +47,11 @@ func (c *Conn) Closer(strayed, side int, s, stray *reassembly.Segment) bool {
 }
 
 // Superseded notes that another connection took the ports, the SYNs of which were not captured: a packet of a side is its first.
-func (c *Conn) Superseded(side int, frame uint64) {
-	c.tcp.Superseded()
+func (c *Conn) Superseded(side int, first *reassembly.Segment) {
+	c.tcp.Superseded(side, first)
 	if c.Open() && c.Trace.IsMPA {
 		k := c.halfOpen()
-		*k = trace.HalfOpen{Again: frame, By: c.Dir(side), Opened: true, Unseen: true, Answer: k.Answer, Reset: k.Reset, Late: k.Late}
+		*k = trace.HalfOpen{Again: first.Frame, By: c.Dir(side), Opened: true, Unseen: true, Answer: k.Answer, Reset: k.Reset, Late: k.Late}
 	}
 }
 

@@ -105,7 +105,7 @@ func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, fr
 	case again || v.began(fl, side, s):
 		_, swap := p.Endpoints()
 		if v.stray {
-			fl.conn.Superseded(v.side, v.seg.Frame)
+			fl.conn.Superseded(v.side, &v.seg)
 		} else {
 			fl.conn.Displaced()
 		}

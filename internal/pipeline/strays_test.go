@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -54,5 +55,34 @@ func checkStray(t *testing.T, name string, c *trace.Connection, n int) {
 	t.Helper()
 	if k := c.HalfOpen; c.Flow[0].Rare().Gaps+c.Flow[1].Rare().Gaps > 0 && n > 1 || n > 1 && (k == nil || k.Late == 0) {
 		t.Error(name, fmt.Sprintf("%d: %+v %+v", n, c.Flow[0].Rare(), k))
+	}
+}
+
+// TestStrays_Acknowledged: what a connection acknowledged of octets that are missing from the capture counts, although another one takes its
+// ports whose SYNs are missing; what that one acknowledged first does not.
+func TestStrays_Acknowledged(t *testing.T) {
+	old := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) {
+		t.Play(small(0))
+		t.Ack(0)
+	})
+	for _, isn := range [][2]uint32{{500_000_000, 3_000_000_000}, {3_000_000_000, 300_000}} {
+		next := numbered(isn, 0, 20*second, func(t *tracetest.TCP) { t.Play(small(0)) })[2:]
+		for _, lost := range []int{0, 2} { // the Reply and the last message of the server
+			fs := slices.Clone(old)
+			if lost > 0 {
+				fs = slices.Delete(slices.Delete(fs, 6, 7), 4, 5)
+			}
+			r := pipeline.New(pipeline.Options{Brief: true}, nil)
+			if err := r.Read(tracetest.Source(tracetest.Join(fs, next))); err != nil {
+				t.Fatal(err)
+			}
+			all := r.Finish().Collect()
+			if len(all) != 2 {
+				t.Fatal(isn, lost, len(all))
+			}
+			if got, want := all[0].Flow[trace.R2I].Acked, int64(len(small(0).Stream(1))); got != want {
+				t.Errorf("%d, %d lost: %d octets were acknowledged, want %d", isn, lost, got, want)
+			}
+		}
 	}
 }
