@@ -21,10 +21,15 @@ type pendingSYN struct {
 	of    uint64 // the number of the connection that is open
 	side  int    // of that one
 	stray bool   // it is no SYN, see holdsStray
+	seq   uint32 // its number: seg has another one if it begins behind octets that were not kept
 }
 
-// heldOctets is how many octets of a SYN wait with it. As TCP Fast Open has them they fill no more than a segment.
-const heldOctets = 9 << 10
+// heldOctets is how many octets of a SYN wait with it. As TCP Fast Open has them they fill no more than a segment. What is no SYN may be
+// several segments that the host put together.
+const (
+	heldOctets = 9 << 10
+	heldStray  = 64 << 10
+)
 
 // holdsSYN takes the segment at hand down, if it is a SYN that asks for another connection on the ports of one that is open, or a
 // SYN-ACK of another one.
@@ -58,9 +63,13 @@ func (r *Run) hold(fl *flow, side int, p *packet.Packet) {
 		r.pending = map[packet.Endpoints]pendingSYN{}
 	}
 	r.dropPending(fl)
-	v := pendingSYN{halfOpen: halfOpen{r.number(), e, swap, *s, r.forced(p)}, of: fl.conn.Trace.Number, side: side}
-	v.seg.Data, v.seg.Fragments = bytes.Clone(s.Data[:min(len(s.Data), heldOctets)]), slices.Clone(s.Fragments)
-	if v.stray = s.Flags&reassembly.FlagSYN == 0; v.stray && s.Len > heldOctets {
+	v := pendingSYN{halfOpen: halfOpen{r.number(), e, swap, *s, r.forced(p)}, of: fl.conn.Trace.Number, side: side, seq: s.Seq}
+	most := heldOctets
+	if v.stray = s.Flags&reassembly.FlagSYN == 0; v.stray {
+		most = heldStray
+	}
+	v.seg.Data, v.seg.Fragments = bytes.Clone(s.Data[:min(len(s.Data), most)]), slices.Clone(s.Fragments)
+	if v.stray && s.Len > most { // a jumbogram: what follows it is in order
 		v.seg.Seq, v.seg.Data, v.seg.Len = s.Seq+uint32(s.Len), nil, 0 //nolint:gosec // of a packet
 	}
 	r.memory.Take(len(v.seg.Data))
@@ -99,7 +108,7 @@ func (r *Run) settlePending(fl *flow, side int, p *packet.Packet) (now *flow, fr
 		return fl, side, false
 	}
 	s := &r.seg
-	switch again := side == v.side && s.Flags&synFlags == v.seg.Flags&synFlags && s.Seq == v.seg.Seq && (!v.stray || s.Len > 0); {
+	switch again := side == v.side && s.Flags&synFlags == v.seg.Flags&synFlags && s.Seq == v.seq && (!v.stray || s.Len > 0); {
 	case again && (v.stray || fl.conn.Held()):
 		return fl, side, true
 	case again || v.began(fl, side, s):

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -83,6 +84,30 @@ func TestStrays_Acknowledged(t *testing.T) {
 			if got, want := all[0].Flow[trace.R2I].Acked, int64(len(small(0).Stream(1))); got != want {
 				t.Errorf("%d, %d lost: %d octets were acknowledged, want %d", isn, lost, got, want)
 			}
+		}
+	}
+}
+
+// TestStrays_Large: the first packet of a connection whose SYNs are missing may be many segments in one, and the next one follows it.
+func TestStrays_Large(t *testing.T) {
+	old := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) { t.Play(small(0)); t.Close() })
+	for _, size := range []int{9000, 12_000, 60_000} {
+		d := small(0)
+		d.Turns = d.Turns[:0]
+		for range 3 {
+			d.Break()
+			d.Message(0, rdmap.OpSend, tracetest.Octets(1, size), size)
+		}
+		next := numbered([2]uint32{500_000_000, 3_000_000_000}, 0, 20*second, func(t *tracetest.TCP) {
+			t.Size = [2]int{tracetest.MaxSegment, tracetest.MaxSegment}
+			t.Play(d)
+		})[3:]
+		r := pipeline.New(pipeline.Options{Brief: true}, nil)
+		if err := r.Read(tracetest.Source(tracetest.Join(old, next))); err != nil {
+			t.Fatal(err)
+		}
+		if all := r.Finish().Collect(); len(all) != 2 || all[1].Flow[0].FPDUs != 3 || all[1].Flow[0].Rare().Gaps > 0 {
+			t.Error(size, len(all), written(all[len(all)-1]))
 		}
 	}
 }
