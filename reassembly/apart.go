@@ -65,7 +65,7 @@ func (h *Direction) spot(number uint32) (at spot, by int64) {
 
 // Apart tells how far from the connection a packet lies that is no SYN and has octets. It is certain to belong to another one if its
 // numbers of both directions are, and
-//   - the connection had ended, or
+//   - both sides had closed the connection, or one of them and more is missing than acknowledgements are believed, or
 //   - a number lies where the connection cannot be: in front of its first octet, or where it was so long ago that nothing is sent
 //     again from there, unless both do (then it is a late copy), or
 //   - no link is so fast that as much can have been lost since the packet before.
@@ -83,12 +83,20 @@ func (c *Conn) Apart(dir int, s *Segment) Apartness {
 	switch {
 	case b == spotHere, a == spotPassed && b == spotPassed:
 		return Near
-	case a == spotAhead, b == spotAhead:
+	case (a == spotAhead || b == spotAhead) && !c.bothClosed(h.high()+by, peer.high()+more, dir):
 		return Apart
 	case c.rst[0], c.rst[1], h.fin >= 0, peer.fin >= 0, back(a), back(b), c.tooFast(max(by, more), s.Time):
 		return Other
 	}
 	return FarApart
+}
+
+// bothClosed reports whether two places of the direction dir and of the other one lie behind the FINs of both, and these were acknowledged:
+// that of the side which closed first at least, by the other FIN.
+func (c *Conn) bothClosed(off, other int64, dir int) bool {
+	const fin = 1
+	h, peer := &c.dirs[dir], &c.dirs[1-dir]
+	return h.fin >= 0 && peer.fin >= 0 && off > h.fin+fin && other > peer.fin+fin && (h.acked > h.fin || peer.acked > peer.fin)
 }
 
 // tooFast reports whether no link carries so many octets in the time since the last packet. How exact the times of a capture are is

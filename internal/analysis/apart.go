@@ -19,10 +19,17 @@ func (c *Conn) Strays(side int, s *reassembly.Segment) bool {
 	case reassembly.FarApart:
 		return startupAlone(s)
 	case reassembly.Apart: // a startup frame comes once
-		return (c.Trace.Side[c.Dir(side)].HasStartup || c.dirs[side].phase == full) && startupAlone(s)
+		return c.wasReset() || (c.Trace.Side[c.Dir(side)].HasStartup || c.dirs[side].phase == full) && startupAlone(s)
 	default:
 		return false
 	}
+}
+
+// wasReset reports whether a RST ended the connection, as far as can be seen: it had the number that the other side awaits, and nothing
+// shows that it had no effect.
+func (c *Conn) wasReset() bool {
+	r := c.work.reset
+	return (c.tcp.Reset(0) || c.tcp.Reset(1)) && (r == nil || !r.inexact && r.record.On == 0 && r.record.Challenge == 0)
 }
 
 // FarFrom reports whether a packet lies so far from the connection that it need not be of it.

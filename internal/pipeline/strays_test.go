@@ -19,6 +19,20 @@ func TestStrays(t *testing.T) {
 	old := numbered([2]uint32{1000, 2000}, 0, 0, whole)
 	next := numbered([2]uint32{500_000_000, 3_000_000_000}, 0, 20*second, whole)[3:]
 	open := old[:len(old)-3]
+	reset := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) { t.Play(small(0)); t.RST(0) })
+	refused := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) {
+		t.Play(small(0))
+		t.RST(0)
+		t.Packets[len(t.Packets)-1].Off++
+	})
+	higher := numbered([2]uint32{1 << 20, 1 << 20}, 0, 20*second, whole)[5:] // without the startup
+	sends := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) {
+		whole(t)
+		t.Send(0, tracetest.Octets(1, 900))
+		t.Send(1, tracetest.Octets(1, 900))
+		t.Send(0, tracetest.Octets(1, 900))
+		t.Send(1, tracetest.Octets(1, 900))
+	})
 	for _, tt := range []struct {
 		name  string
 		parts [][]capture.Frame
@@ -30,6 +44,13 @@ func TestStrays(t *testing.T) {
 		{"one packet", [][]capture.Frame{old[:6], next[:1], old[6:]}, 1},
 		{"the same one", [][]capture.Frame{old[:6], old[7:]}, 1},
 		{"the close comes again", [][]capture.Frame{old, old[5:]}, 1},
+		{"closed, and the next numbers are not much higher", [][]capture.Frame{old, higher}, 2},
+		{"reset, and they are not", [][]capture.Frame{reset, higher}, 2},
+		{"reset with a number that the other side refuses", [][]capture.Frame{refused, higher}, 1},
+		{"closed by one side", [][]capture.Frame{old[:len(old)-2], higher}, 1},
+		{"open, and octets are missing", [][]capture.Frame{open, higher}, 1},
+		{"octets in front of both FINs come late", [][]capture.Frame{old[:5], old[7:], old[5:7]}, 1},
+		{"both sides go on behind their FINs", [][]capture.Frame{sends}, 1},
 	} {
 		fs := tracetest.Join(tt.parts...)
 		for _, over := range []int{0, 4096} {
