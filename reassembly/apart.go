@@ -36,7 +36,7 @@ const (
 	startupOctets = 1 << 16
 )
 
-// spot tells where a number lies, and by how much it is ahead. A FIN counts for one, and so does the keep-alive in front of the
+// spot tells where a number lies, and by how much it is ahead: one that lies behind may be as far ahead as numbers that wrap allow. A FIN counts for one, and so does the keep-alive in front of the
 // first octet. What was acknowledged and not captured does not count: the acknowledgement may be of another connection.
 func (h *Direction) spot(number uint32) (at spot, by int64) {
 	base, top := h.base, h.high()
@@ -56,9 +56,9 @@ func (h *Direction) spot(number uint32) (at spot, by int64) {
 	case by > 1:
 		return spotAhead, by
 	case off < -1 && (h.startKnown || off < -muchSent):
-		return spotOutside, 0
+		return spotOutside, by + 1<<32
 	case by < -muchSent && off > startupOctets:
-		return spotPassed, 0
+		return spotPassed, by + 1<<32
 	}
 	return spotHere, 0
 }
@@ -66,9 +66,8 @@ func (h *Direction) spot(number uint32) (at spot, by int64) {
 // Apart tells how far from the connection a packet lies that is no SYN and has octets. It is certain to belong to another one if its
 // numbers of both directions are, and
 //   - both sides had closed the connection, or one of them and more is missing than acknowledgements are believed, or
-//   - a number lies where the connection cannot be: in front of its first octet, or where it was so long ago that nothing is sent
-//     again from there, unless both do (then it is a late copy), or
-//   - no link is so fast that as much can have been lost since the packet before.
+//   - no link is so fast that as much can have been lost since the packet before. A number in front of the first octet, or where nothing
+//     is sent again from as it was so long ago, may be 2 to 4 GiB ahead. If both are of long ago it is a late copy.
 func (c *Conn) Apart(dir int, s *Segment) Apartness {
 	if s.Flags&(FlagSYN|FlagRST|FlagACK) != FlagACK || s.Len == 0 {
 		return Near
@@ -79,13 +78,12 @@ func (c *Conn) Apart(dir int, s *Segment) Apartness {
 		return Near
 	}
 	b, by := h.spot(s.Seq)
-	back := func(p spot) bool { return p == spotOutside || p == spotPassed }
 	switch {
 	case b == spotHere, a == spotPassed && b == spotPassed:
 		return Near
 	case (a == spotAhead || b == spotAhead) && !c.bothClosed(h.high()+by, peer.high()+more, dir):
 		return Apart
-	case c.rst[0], c.rst[1], h.fin >= 0, peer.fin >= 0, back(a), back(b), c.tooFast(max(by, more), s.Time):
+	case c.rst[0], c.rst[1], h.fin >= 0, peer.fin >= 0, c.tooFast(max(by, more), s.Time):
 		return Other
 	}
 	return FarApart
@@ -104,8 +102,11 @@ func (c *Conn) bothClosed(off, other int64, dir int) bool {
 func (c *Conn) tooFast(octets, now int64) bool {
 	const fastest, inexact, longest = 100, 1 << 30, math.MaxInt32 / 100 // octets in a nanosecond, octets, nanoseconds
 	since := now - c.time
-	return c.time != 0 && now != 0 && since >= 0 && since <= longest && octets > inexact+fastest*since
+	return !c.far && c.time != 0 && now != 0 && since >= 0 && since <= longest && octets > inexact+fastest*since
 }
+
+// Leaps says that a packet that is FarApart is taken for one of the connection.
+func (c *Conn) Leaps() { c.far = true }
 
 // Acknowledged reports whether what a packet acknowledges lies where the connection was.
 func (o *Opening) Acknowledged(dir int, s *Segment) bool {

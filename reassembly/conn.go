@@ -16,6 +16,7 @@ type Conn struct {
 	of   uint8
 	rst  [2]bool
 	syn  [2]bool // the SYN was captured
+	far  bool    // a packet came that is FarApart: when the last one came from where the connection was is not known
 	dirs [2]Direction
 }
 

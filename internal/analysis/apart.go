@@ -68,6 +68,7 @@ func (c *Conn) Late(frame uint64) { c.halfOpen().Late = frame }
 // leaps notes a packet that may belong to another connection: so much is missing in front of it, in both directions.
 func (c *Conn) leaps(side int, s *reassembly.Segment) {
 	if c.tcp.Apart(side, s) == reassembly.FarApart {
+		c.tcp.Leaps()
 		if k := c.halfOpen(); k.Leap == 0 {
 			k.Leap = s.Frame
 		}

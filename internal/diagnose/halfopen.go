@@ -16,6 +16,9 @@ func halfOpens(a *about) {
 	if k.Again > 0 {
 		a.usedAgain(k)
 	}
+	if k.Leap > 0 && !a.leapt() {
+		a.elsewhere(k)
+	}
 	if k.Answer == 0 {
 		return
 	}
@@ -30,6 +33,28 @@ func halfOpens(a *about) {
 		d.Frames = append(d.Frames, k.Reset)
 	}
 	a.add(d)
+}
+
+// leapt reports whether octets are missing because of a leap, of which [about.gaps] tells.
+func (a *about) leapt() bool {
+	for d := range a.Flow {
+		for _, h := range a.Flow[d].Faults().Holes {
+			if a.leaps(&h) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elsewhere tells of packets that may be of another connection, and that have numbers in front of those of this one.
+func (a *about) elsewhere(k *trace.HalfOpen) {
+	a.add(Diagnosis{
+		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Leap), Title: "may be another connection", same: "elsewhere",
+		Text: fmt.Sprintf("From frame %d on the numbers of both sides lie where the connection cannot be, unless gigabytes of it are missing from the capture. They "+
+			"may belong to another connection on the same ports, the beginning of which is not in the capture. What has such numbers was left out.", k.Leap),
+		Advice: largerBuffer(a.Connection),
+	})
 }
 
 // usedAgain tells of a SYN that asks for another connection on the ports of this one, or of a SYN-ACK of one.

@@ -28,6 +28,7 @@ var strays = []struct {
 	{name: "the Reply was captured first", isn: [2]uint32{3_000_000_000, 3_000_000_000}, after: 5e9, packets: []int{4, 3, 5}},
 	{name: "the startup is missing, behind a close", closes: true, isn: [2]uint32{100_000_000, 100_000_000}, after: 5e9, packets: []int{5}},
 	{name: "the startup is missing, lower numbers", isn: [2]uint32{3_000_000_000, 100_000_000}, after: 5e9, packets: []int{5}},
+	{name: "the startup is missing, lower numbers of both sides", isn: [2]uint32{3_000_000_000, 2_900_000_000}, after: 5e9, packets: []int{5}},
 	{name: "the startup is missing, sooner than any link carries so much", isn: [2]uint32{1_500_000_000, 100_000_000}, after: 1e6, packets: []int{5}},
 	{name: "the startup is missing, higher numbers", isn: [2]uint32{100_000_000, 100_000_000}, after: 5e9, packets: []int{5}},
 	{name: "one packet", isn: [2]uint32{3_000_000_000, 3_000_000}, after: 1e9, packets: []int{3, -1}, goesOn: true},

@@ -26,6 +26,9 @@ func TestStrays(t *testing.T) {
 		t.Packets[len(t.Packets)-1].Off++
 	})
 	higher := numbered([2]uint32{1 << 20, 1 << 20}, 0, 20*second, whole)[5:] // without the startup
+	lower := func(after int64) []capture.Frame {
+		return numbered([2]uint32{3_000_000_000, 100_000_000}, 0, after, whole)[5:]
+	}
 	sends := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) {
 		whole(t)
 		t.Send(0, tracetest.Octets(1, 900))
@@ -49,6 +52,8 @@ func TestStrays(t *testing.T) {
 		{"reset with a number that the other side refuses", [][]capture.Frame{refused, higher}, 1},
 		{"closed by one side", [][]capture.Frame{old[:len(old)-2], higher}, 1},
 		{"open, and octets are missing", [][]capture.Frame{open, higher}, 1},
+		{"open, and numbers that are lower, or gigabytes higher", [][]capture.Frame{open, lower(20 * second)}, 1},
+		{"open, and so soon it cannot be gigabytes", [][]capture.Frame{open, lower(20_000)}, 2},
 		{"octets in front of both FINs come late", [][]capture.Frame{old[:5], old[7:], old[5:7]}, 1},
 		{"both sides go on behind their FINs", [][]capture.Frame{sends}, 1},
 	} {
