@@ -28,4 +28,7 @@ type HalfOpen struct {
 	// Leap is the first packet in front of which so much of both directions is missing that it may belong to another connection on the
 	// same ports, the SYNs of which were not captured; 0: there is none.
 	Leap uint64
+	// Lone is the first packet that is certain to belong to another connection on the same ports and that no second one followed, so that it
+	// was left out, and Lones is how many there are. 0: there is none.
+	Lone, Lones uint64
 }

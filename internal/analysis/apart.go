@@ -56,9 +56,20 @@ func (c *Conn) Closer(strayed, side int, s, stray *reassembly.Segment) bool {
 // Superseded notes that another connection took the ports, the SYNs of which were not captured: a packet of a side is its first.
 func (c *Conn) Superseded(side int, first *reassembly.Segment) {
 	c.tcp.Superseded(side, first)
+	k := c.halfOpen()
+	if k.Lones--; k.Lone == first.Frame {
+		k.Lone = 0
+	}
 	if c.Open() && c.Trace.IsMPA {
-		k := c.halfOpen()
-		*k = trace.HalfOpen{Again: first.Frame, By: c.Dir(side), Opened: true, Unseen: true, Answer: k.Answer, Reset: k.Reset, Late: k.Late}
+		c.usedAgain(&trace.HalfOpen{Again: first.Frame, By: c.Dir(side), Opened: true, Unseen: true})
+	}
+}
+
+// Strayed notes a packet that waits, as [Conn.Strays] says.
+func (c *Conn) Strayed(frame uint64) {
+	k := c.halfOpen()
+	if k.Lones++; k.Lone == 0 {
+		k.Lone = frame
 	}
 }
 

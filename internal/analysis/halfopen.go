@@ -24,8 +24,14 @@ func (c *Conn) Held() bool {
 
 // SYNPending notes a SYN or a SYN-ACK with another number, while both sides have the connection.
 func (c *Conn) SYNPending(side int, s *reassembly.Segment) {
+	c.usedAgain(&trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answers: s.Flags&reassembly.FlagACK != 0})
+}
+
+// usedAgain notes how the ports are used again, in place of what was noted of that before.
+func (c *Conn) usedAgain(now *trace.HalfOpen) {
 	k := c.halfOpen()
-	*k = trace.HalfOpen{Again: s.Frame, By: c.Dir(side), Answers: s.Flags&reassembly.FlagACK != 0, Answer: k.Answer, Reset: k.Reset}
+	now.Answer, now.Reset, now.Late, now.Leap, now.Lone, now.Lones = k.Answer, k.Reset, k.Late, k.Leap, k.Lone, k.Lones
+	*k = *now
 }
 
 // Displaced notes that the connection which the SYN asked for took the ports.

@@ -16,6 +16,9 @@ func halfOpens(a *about) {
 	if k.Again > 0 {
 		a.usedAgain(k)
 	}
+	if k.Lone > 0 {
+		a.lone(k)
+	}
 	if k.Leap > 0 && !a.leapt() {
 		a.elsewhere(k)
 	}
@@ -55,6 +58,21 @@ func (a *about) elsewhere(k *trace.HalfOpen) {
 			"may belong to another connection on the same ports, the beginning of which is not in the capture. What has such numbers was left out.", k.Leap),
 		Advice: largerBuffer(a.Connection),
 	})
+}
+
+// lone tells of packets that are of another connection, of which nothing besides was captured.
+func (a *about) lone(k *trace.HalfOpen) {
+	d := Diagnosis{
+		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Lone), Title: "packet of another connection", same: "lone",
+		Text: fmt.Sprintf("In frame %d the numbers of both sides are others. It is of another connection on the same ports, nothing besides of which is in the "+
+			"capture, or it is forged or damaged. It was left out", k.Lone),
+		Advice: largerBuffer(a.Connection),
+	}
+	if k.Lones > 1 {
+		d.Text += ", as " + Counted(k.Lones-1, "other packet", "other packets") + " of that kind"
+	}
+	d.Text += "."
+	a.add(d)
 }
 
 // usedAgain tells of a SYN that asks for another connection on the ports of this one, or of a SYN-ACK of one.

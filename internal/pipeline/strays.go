@@ -15,6 +15,7 @@ func (r *Run) holdsStray(fl *flow, side int, p *packet.Packet) bool {
 		return false
 	}
 	r.hold(fl, side, p)
+	fl.conn.Strayed(r.seg.Frame)
 	return true
 }
 

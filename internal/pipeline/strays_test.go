@@ -29,6 +29,9 @@ func TestStrays(t *testing.T) {
 	lower := func(after int64) []capture.Frame {
 		return numbered([2]uint32{3_000_000_000, 100_000_000}, 0, after, whole)[5:]
 	}
+	elsewhere := func(by int32) []capture.Frame { // by so much from next
+		return numbered([2]uint32{500_000_000 + uint32(by), 3_000_000_000 + uint32(by)}, 0, 20*second, whole)[3:]
+	}
 	sends := numbered([2]uint32{1000, 2000}, 0, 0, func(t *tracetest.TCP) {
 		whole(t)
 		t.Send(0, tracetest.Octets(1, 900))
@@ -45,6 +48,8 @@ func TestStrays(t *testing.T) {
 		{"open", [][]capture.Frame{open, next}, 2},
 		{"open, and its last packets come late", [][]capture.Frame{open[:len(open)-1], next[:4], open[len(open)-1:], next[4:]}, 2},
 		{"one packet", [][]capture.Frame{old[:6], next[:1], old[6:]}, 1},
+		{"two packets, each of its own", [][]capture.Frame{old[:6], next[:1], old[6:8], elsewhere(-100_000_000)[:1], old[8:]}, 1},
+		{"one packet, and another connection", [][]capture.Frame{old[:6], next[:1], elsewhere(100_000_000)}, 2},
 		{"the same one", [][]capture.Frame{old[:6], old[7:]}, 1},
 		{"the close comes again", [][]capture.Frame{old, old[5:]}, 1},
 		{"closed, and the next numbers are not much higher", [][]capture.Frame{old, higher}, 2},
@@ -80,6 +85,10 @@ func TestStrays(t *testing.T) {
 // checkStray: the nth connection has all of its FPDUs, and lacks nothing.
 func checkStray(t *testing.T, name string, c *trace.Connection, n int) {
 	t.Helper()
+	lone := map[string][2]uint64{"one packet": {7, 1}, "two packets, each of its own": {7, 2}, "one packet, and another connection": {7, 1}}
+	if k := c.HalfOpen; n == 1 && k != nil && [2]uint64{k.Lone, k.Lones} != lone[name] || n == 1 && k == nil && lone[name][1] > 0 {
+		t.Errorf("%s: lone packets %+v", name, k)
+	}
 	if k := c.HalfOpen; c.Flow[0].Rare().Gaps+c.Flow[1].Rare().Gaps > 0 && n > 1 || n > 1 && (k == nil || k.Late == 0) {
 		t.Error(name, fmt.Sprintf("%d: %+v %+v", n, c.Flow[0].Rare(), k))
 	}
