@@ -63,6 +63,12 @@ func (h *Direction) spot(number uint32) (at spot, by int64) {
 	return spotHere, 0
 }
 
+// Outside reports whether a number lies so far from all that the direction has shown that it need not be of it.
+func (h *Direction) Outside(number uint32) bool {
+	at, _ := h.spot(number)
+	return at > spotAhead || at == spotPassed
+}
+
 // Apart tells how far from the connection a packet lies that is no SYN and has octets. It is certain to belong to another one if its
 // numbers of both directions are, and
 //   - both sides had closed the connection, or one of them and more is missing than acknowledgements are believed, or

@@ -92,7 +92,7 @@ type Opening struct {
 	base   [2]uint32 // the number behind the SYN
 	known  [2]bool
 	copied [2]bool   // a SYN with the number is a copy
-	size   [2]uint32 // how many octets followed
+	size   [2]uint32 // how many octets followed, captured or not
 }
 
 // Opening returns what copies of the SYNs are recognised by.
@@ -100,7 +100,7 @@ func (c *Conn) Opening() (o Opening) {
 	for i := range 2 {
 		h := &c.dirs[i]
 		o.base[i], o.known[i] = h.base, h.started
-		o.size[i] = uint32(min(h.high(), math.MaxInt32)) //nolint:gosec // bounded
+		o.size[i] = uint32(min(max(h.high(), h.acked), math.MaxInt32)) //nolint:gosec // bounded
 		// Not if only the answer tells the number: then this is the SYN itself, from a
 		// capture with another clock. Nor if it was refused: it may be sent anew.
 		sent := h.high() > 0

@@ -32,8 +32,16 @@ func (c *Conn) wasReset() bool {
 	return (c.tcp.Reset(0) || c.tcp.Reset(1)) && (r == nil || !r.inexact && r.record.On == 0 && r.record.Challenge == 0)
 }
 
-// FarFrom reports whether a packet lies so far from the connection that it need not be of it.
+// FarFrom reports whether a packet lies so far from the connection that it need not be of it. While that is no more than a SYN, the numbers
+// of one side tell.
 func (c *Conn) FarFrom(side int, s *reassembly.Segment) bool {
+	if c.Asked() {
+		number := s.Seq
+		if side == 1 {
+			number = s.Ack
+		}
+		return s.Flags&(reassembly.FlagSYN|reassembly.FlagRST|reassembly.FlagACK) == reassembly.FlagACK && c.tcp.Direction(0).Outside(number)
+	}
 	return c.tcp.Apart(side, s) >= reassembly.FarApart
 }
 
