@@ -54,8 +54,8 @@ func (a *about) leapt() bool {
 func (a *about) elsewhere(k *trace.HalfOpen) {
 	a.add(Diagnosis{
 		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Leap), Title: "may be another connection", same: "elsewhere",
-		Text: fmt.Sprintf("From frame %d on the numbers of both sides lie where the connection cannot be, unless gigabytes of it are missing from the capture. They "+
-			"may belong to another connection on the same ports, the beginning of which is not in the capture. What has such numbers was left out.", k.Leap),
+		Text: fmt.Sprintf("In frame %d the numbers of both sides lie where the connection cannot be, unless gigabytes of it are missing from the capture. It may "+
+			"belong to another connection on the same ports, the beginning of which is not in the capture. What has such numbers was left out.", k.Leap),
 		Advice: largerBuffer(a.Connection),
 	})
 }
