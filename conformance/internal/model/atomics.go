@@ -142,14 +142,9 @@ func (h *Direction) leave(c *Conn, stag uint32) {
 	delete(h.Areas, stag)
 	if len(h.PastAreas) < maxAreas {
 		a.Over = !slices.ContainsFunc(h.Requests, func(r Request) bool { return r.Atomic && r.source.STag == stag })
-		a.Complete = c.answersKnown()
+		a.Complete = c.synced(h)
 		h.PastAreas = append(h.PastAreas, a)
 	}
-}
-
-// answersKnown reports whether no answer can have been missed.
-func (c *Conn) answersKnown() bool {
-	return c.synced()
 }
 
 // EachArea iterates over the areas of a direction, those that are left in the order of
@@ -164,7 +159,7 @@ func (c *Conn) EachArea(h *Direction) iter.Seq2[*Area, Outcome] {
 		if len(h.Areas) == 0 {
 			return
 		}
-		left := Outcome{c.Trace.Ending != trace.Open, c.answersKnown()}
+		left := Outcome{c.Trace.Ending != trace.Open, c.synced(h)}
 		for _, stag := range slices.Sorted(maps.Keys(h.Areas)) {
 			if !yield(h.Areas[stag], left) {
 				return

@@ -142,7 +142,8 @@ func (s *Segment) Where() Place {
 	return f
 }
 
-// Gates are what is known of a direction at present.
+// Gates are what is known of a direction at present. Of requests, that is about its own: for its answers those of the
+// other one matter.
 func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	if h.Began {
 		g |= catalogue.Start
@@ -162,10 +163,7 @@ func (c *Conn) Gates(h *Direction) (g catalogue.Gate) {
 	if h.Began && !h.Gap && !h.Unsure && !Hides(&c.Trace.Flow[h.Dir]) {
 		g |= catalogue.MsgSync
 	}
-	if c.synced() {
-		g |= catalogue.ReadSync
-	}
-	return g | c.connGates()
+	return g | c.RequestGate(h) | c.connGates()
 }
 
 // sized reports whether no segment of a direction is larger than its receiver takes.
@@ -174,10 +172,10 @@ func (c *Conn) sized(h *Direction) bool {
 	return mss > 0 && int(c.Trace.Flow[h.Dir].Largest) <= mss
 }
 
-// synced is settled, and also that no octets wait that may be requests or answers. Those that
+// synced is settled for the requests of a direction, and also that no octets wait that may be requests or answers. Those that
 // the sender of the current PDU had not received, or sent behind it, do not matter to it.
-func (c *Conn) synced() bool {
-	return c.settled() && (c.proven() || !c.awaits(0) && !c.awaits(1))
+func (c *Conn) synced(asks *Direction) bool {
+	return c.settled(asks) && (c.proven() || !c.awaits(0) && !c.awaits(1))
 }
 
 // awaits reports whether octets or chunks of a direction are missing that may precede the
@@ -204,9 +202,9 @@ func (c *Conn) knows(p *trace.PDU) {
 // received.
 func (c *Conn) proven() bool { return c.upTo[0] >= 0 && c.upTo[1] >= 0 }
 
-// settled reports whether nothing is missing of the requests and answers so far.
-func (c *Conn) settled() bool {
-	if c.OutOfStep {
+// settled reports whether nothing is missing of the requests of a direction so far, and of the answers.
+func (c *Conn) settled(asks *Direction) bool {
+	if c.OutOfStep || asks.RequestsUnsure() {
 		return false
 	}
 	for i := range c.Directions {
@@ -215,7 +213,7 @@ func (c *Conn) settled() bool {
 		if c.proven() {
 			sent = c.upTo[i]
 		}
-		if pending := h.Count == 0 && h.NextOffset < sent; pending || !h.Began || h.Gap || h.Unsure || h.Unread || Hides(&c.Trace.Flow[i]) {
+		if pending := h.Count == 0 && h.NextOffset < sent; pending || !h.Began || h.Gap || h.Unsure || Hides(&c.Trace.Flow[i]) {
 			return false
 		}
 	}
@@ -496,7 +494,9 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	case 1:
 		// It was long in doubt what the octets of the direction are: the other one has
 		// answered already.
-		h.Unread = h.Unread || p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length
+		if p.Conn.Transport == trace.TCP && h.Peer.Latest.LastAcked >= p.From+p.Length {
+			h.Unread, h.Peer.Unread = true, true
+		}
 	case 2:
 		h.Second = secondOf(p)
 	}
@@ -518,6 +518,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 	}
 	s.findAnswer()
 	gapless := have&catalogue.MsgSync != 0
+	have = c.ofAnswers(s, have)
 	have |= c.relearned(s, have)
 	k := s.shape(have)
 	if !c.Capture.Segments(h).Has(k) {

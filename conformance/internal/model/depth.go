@@ -245,7 +245,7 @@ func (s *Segment) lands(c *Conn) {
 	if r == nil || !s.Answer.Fits {
 		// If nothing is missing, it answers no request or the oldest one; otherwise the
 		// request is unknown.
-		f.muddled = f.muddled || c.Gates(s.Direction)&catalogue.ReadSync == 0
+		f.muddled = f.muddled || !c.synced(s.Peer)
 	}
 	if r == nil || !s.DDP.Last && !(s.Answer.Fits && r.Got+uint64(s.Octets) >= r.Size) { //nolint:gosec // not negative
 		return // an answer with all octets may lack its L
@@ -304,9 +304,9 @@ func (h *Direction) Outstanding(nth uint64) *Request {
 	return nil
 }
 
-// SettledGate is ReadSync although octets may wait.
-func (c *Conn) SettledGate() catalogue.Gate {
-	if c.settled() {
+// SettledGate is [Conn.RequestGate] although octets may wait.
+func (c *Conn) SettledGate(asks *Direction) catalogue.Gate {
+	if c.settled(asks) {
 		return catalogue.ReadSync
 	}
 	return 0

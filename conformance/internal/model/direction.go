@@ -20,7 +20,7 @@ type Direction struct {
 	// contig: nothing is missing since the beginning; unsure: the position of FPDUs was
 	// found by plausible headers only.
 	contig, Unsure bool
-	Unread         bool // a request could not be read, or was forgotten
+	Unread         bool // a request of it could not be read, or was forgotten
 	// NeverSent: no TSN is missing that could have carried the numbers of the last gap.
 	NeverSent bool
 	// Awaited: a finding waits for the next FPDU.
@@ -119,10 +119,12 @@ type asking struct {
 	atomicsOut, Shorts int
 	// shortEnds are the segments that ended those answers, by the nth of the request.
 	shortEnds map[uint64]site
-	early     []EarlyAnswer // of the other side, to requests that are still to come
-	around    []*Message    // Read Responses of the other side that are open around its latest one
-	atomics   uint64        // Atomic Requests sent
-	Responses uint64        // Atomic Responses sent
+	unknown   *unknownRequests // nil: there were none
+	veiled    [2]bool          // see MayBeAnswered
+	early     []EarlyAnswer    // of the other side, to requests that are still to come
+	around    []*Message       // Read Responses of the other side that are open around its latest one
+	atomics   uint64           // Atomic Requests sent
+	Responses uint64           // Atomic Responses sent
 	// Asked and flight are its requests: all of them, and those that may be outstanding.
 	Asked  askedRing
 	Flight flight

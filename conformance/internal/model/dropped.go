@@ -13,7 +13,9 @@ func (s *Segment) dropped() {
 	if m != nil && m.There && rel != Begins && s.Repeats(m) {
 		return // nothing that was not delivered
 	}
-	s.Unread = s.Unread || s.exchanges()
+	if s.exchanges() {
+		s.Unread, s.Peer.Unread = true, true // it was a request of the one, or an answer to the other
+	}
 	if s.open != 0 || !s.DDP.Last || !s.DDP.Tagged && s.DDP.MO != 0 {
 		s.lost()
 		return

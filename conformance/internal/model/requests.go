@@ -355,12 +355,14 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		s.Direction.Responses++
 		s.lands(c)
 		s.answersEarly(c)
+		s.mayServe()
 		if r := s.Answer.Request; r != nil {
 			s.respondsAtomic(r)
 		}
 	case OpReadResponse:
 		s.lands(c)
 		s.answersEarly(c)
+		s.mayServe()
 		if s.Answer.Request != nil {
 			s.respondsRead(s.Answer.Request)
 		}
@@ -383,14 +385,19 @@ func (s *Segment) mayBe() {
 	case s.DDP.Tagged:
 		r = first(q, func(r *Request) bool { return r.isRead() && r.due() && r.isFor(s) })
 	case s.DDP.QN == requestQueue:
-		s.Direction.Unread = true
+		s.mayAsk()
 	case s.DDP.QN == responseQueue:
 		r = oldest(q, func(r *Request) bool { return r.Atomic })
 	}
 	if r != nil {
+		s.Peer.veiled[Bit(r.Atomic)] = true
 		s.Peer.excuse(r)
 	}
 }
+
+// MayBeAnswered reports whether a message without a known opcode may have been the answer to a Read of a direction, or to
+// an atomic.
+func (h *Direction) MayBeAnswered(atomic bool) bool { return h.veiled[Bit(atomic)] }
 
 // respondsAtomic records the current Atomic Response.
 func (s *Segment) respondsAtomic(r *Request) {
@@ -422,7 +429,7 @@ func (s *Segment) respondsRead(r *Request) {
 	}
 	switch {
 	case !s.DDP.Last:
-	case r.doubtful:
+	case r.doubtful, r.Got < r.Size && s.Peer.RequestsUnsure(): // it may be to another one
 		r.Started, r.Got = false, 0
 		s.Peer.excuse(r)
 	case r.Got < r.Size:

@@ -67,7 +67,7 @@ var trafficAdvice = []rules.Rule{
 					return rules.OutOfScope
 				}
 				asked, answered := depthsTold(c, h)
-				return rules.InScopeIf(max(asked, answered) > eightBits).Needing(catalogue.ReadSync).Given(c.SettledGate())
+				return rules.InScopeIf(max(asked, answered) > eightBits).Needing(catalogue.ReadSync).Given(c.SettledGate(h))
 			},
 			Judge: func(r *rules.Report, h *model.Direction) {
 				if h.Deepest.Reads <= clampedDepth {

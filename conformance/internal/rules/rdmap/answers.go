@@ -48,23 +48,27 @@ func answered(response rdmap.Opcode) *rules.On[*model.Segment] {
 func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 	return &rules.On[*model.Direction]{
 		Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
-			if !h.Flight.Has(atomic) && !h.HasOvertaken(atomic) || c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0 {
+			switch {
+			case c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0:
 				return rules.OutOfScope
+			case !h.Flight.Has(atomic) && !h.HasOvertaken(atomic):
+				return answerVeiled(h, atomic)
 			}
 			if f := c.StartupFrameOf(h.Peer.Dir); f != nil && f.Partial {
 				return rules.Lacking(catalogue.ReadSync) // the answers may be in what its PD_Length takes for private data
 			}
 			if _, left := leftOver(c, h, atomic); left == 0 {
-				return rules.OutOfScope
+				return answerVeiled(h, atomic)
 			}
+			have := c.RequestGate(h) // of the requests of this side only
 			if c.Trace.Transport == trace.SCTP {
-				return rules.InScope
+				return rules.InScope.Given(have)
 			}
 			asks, answers := &c.Trace.Flow[h.Dir], &c.Trace.Flow[h.Peer.Dir]
 			if asks.FIN == nil || answers.FIN == nil || asks.RST != nil || answers.RST != nil {
-				return rules.Lacking(catalogue.End)
+				return rules.Lacking(catalogue.End).Given(have)
 			}
-			return rules.InScope
+			return rules.InScope.Given(have)
 		},
 		Judge: func(r *rules.Report, h *model.Direction) {
 			first, left := leftOver(&r.Case, h, atomic)
@@ -86,6 +90,15 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 			r.Report(v)
 		},
 	}
+}
+
+// answerVeiled is the scope of requests of a kind that all have an answer: a message with an unassigned opcode may have
+// been one.
+func answerVeiled(h *model.Direction, atomic bool) rules.Scope {
+	if h.MayBeAnswered(atomic) {
+		return rules.Lacking(catalogue.ReadSync)
+	}
+	return rules.OutOfScope
 }
 
 // leftOver returns the first unanswered request of a kind, and how many there are. A
@@ -147,7 +160,7 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 				return rules.OutOfScope
 			}
 			// Only what was acknowledged matters, not what waits for others.
-			have := c.SettledGate()
+			have := c.SettledGate(s.Peer)
 			if at := model.SpanOf(s.PDU); at.Knew(a.Request.End()) == model.Unproven {
 				return rules.Lacking(catalogue.Causal).Given(have)
 			}
@@ -179,7 +192,7 @@ func askedLate(c *rules.Case, s *model.Segment, atomic bool) rules.Scope {
 	case e == nil || (s.Op == model.OpAtomicRequest) != atomic:
 		return rules.OutOfScope
 	case !e.Proven:
-		return rules.Lacking(catalogue.Causal).Given(c.SettledGate())
+		return rules.Lacking(catalogue.Causal).Given(c.SettledGate(s.Direction))
 	}
-	return rules.InScope.Given(c.SettledGate())
+	return rules.InScope.Given(c.SettledGate(s.Direction))
 }

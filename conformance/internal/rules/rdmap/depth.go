@@ -69,7 +69,7 @@ var rdmapDepthRules = []rules.Rule{
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(c *rules.Case, t *model.Terminate) rules.Scope {
 				if ofDDP(t) && withinDepth(c, t) {
-					return rules.InScope.Needing(catalogue.Neg | catalogue.ReadSync).Given(c.SettledGate())
+					return rules.InScope.Needing(catalogue.Neg | catalogue.ReadSync).Given(c.SettledGate(t.Peer))
 				}
 				return rules.InScopeIf(ofDDP(t))
 			},
@@ -125,9 +125,9 @@ func requestWithin(some func(*rules.Case, *model.Segment) bool) func(*rules.Case
 		case !ok || !c.Enhanced():
 			return rules.OutOfScope
 		case !s.Depth.Known:
-			return rules.Lacking(catalogue.Causal).Given(c.SettledGate())
+			return rules.Lacking(catalogue.Causal).Given(c.SettledGate(s.Direction))
 		}
-		return rules.InScopeIf(some(c, s)).Given(c.SettledGate())
+		return rules.InScopeIf(some(c, s)).Given(c.SettledGate(s.Direction))
 	}
 }
 

@@ -112,7 +112,7 @@ func answersBehindCRCError(c *rules.Case, s *model.Segment) rules.Scope {
 	case order == model.Unproven:
 		return rules.Lacking(catalogue.Causal)
 	// The requests are known all but those with a wrong CRC.
-	case s.Hole || s.Peer.Hole || s.Unread || s.Peer.Unread || s.Peer.Unsure || !c.Streamed(s.Direction) || !c.Streamed(s.Peer):
+	case s.Hole || s.Peer.Hole || s.Peer.RequestsUnsure() || s.Peer.Unsure || !c.Streamed(s.Direction) || !c.Streamed(s.Peer):
 		return rules.Lacking(catalogue.ReadSync)
 	}
 	return rules.InScopeIf(order == model.Having)
