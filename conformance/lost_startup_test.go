@@ -43,6 +43,39 @@ func TestLostStartup(t *testing.T) {
 			k.sends(client)
 		}
 	}
+	// retried loses one of what it says, by its place: the Request, the reject, the other Request of a side, the Reply to that. Its end is
+	// an FPDU of either side.
+	retried := func(asker int, lost ...int) func(k *talk) {
+		return func(k *talk) {
+			k.Handshake()
+			for i, say := range []func(k *talk){
+				func(k *talk) { asks(k, client) },
+				rejects,
+				func(k *talk) { asks(k, asker) },
+				func(k *talk) { k.says(func() { k.Startup(1-asker, k.ReplyFrame()) }) },
+			} {
+				if say(k); slices.Contains(lost, i) {
+					k.loses()
+				}
+			}
+			k.sends(asker)
+			k.sends(1 - asker)
+		}
+	}
+	// goesOn loses octets that are no startup frame, or come too late.
+	goesOn := func(lost int) func(k *talk) {
+		return func(k *talk) {
+			k.Handshake()
+			asks(k, client)
+			rejects(k)
+			for i := range 3 {
+				if k.sends(client); i == lost {
+					k.loses()
+				}
+			}
+			k.sends(server)
+		}
+	}
 	// unasked is a Reply to nothing, or to a Request in a SYN.
 	unasked := func(k *talk) {
 		k.Handshake()
@@ -57,6 +90,14 @@ func TestLostStartup(t *testing.T) {
 	}{
 		{"another Request behind a reject that was not captured", again(true), nil},
 		{"a Request of the other side behind a reject that was not captured", swapped(true), nil},
+		{"a retry, and all was captured", retried(client), nil},
+		{"a retry behind a Request that was not captured", retried(client, 0), nil},
+		{"a retry that was not captured", retried(client, 2, 3), nil},
+		{"a retry of the other side behind a Request that was not captured", retried(server, 0), nil},
+		{"a retry of the other side that was not captured", retried(server, 2, 3), nil},
+		{"an FPDU behind a reject", goesOn(-1), []string{"MPA-START-02E", "MPA-START-02E"}},
+		{"FPDUs behind a reject, and what is missing has no Reply in it", goesOn(0), []string{"MPA-START-02E", "MPA-START-02E"}},
+		{"FPDUs behind a reject, and octets are missing behind them", goesOn(1), []string{"MPA-START-02E", "MPA-START-02E"}},
 		{"a Request of both sides", swapped(false), []string{"MPA-KEY-INI-CLOSE-01", "MPA-START-08A"}},
 		{"a Reply to nothing", unasked, []string{"MPA-START-02A"}},
 		{"a Reply, and the SYN was not captured", func(k *talk) {

@@ -91,6 +91,47 @@ func (c *Conn) MayHaveRejected() bool {
 	return f != nil && f.From >= mpa.StartupLen && f.gates&catalogue.Contig == 0
 }
 
+// MayHaveRetried reports whether a Request behind a reject, and the Reply that accepts it, may be among the octets that are
+// missing, as far as they were not captured. Either side may have sent the Request.
+func (c *Conn) MayHaveRetried() bool {
+	var requests, rejects, accepts, room [2]int64
+	for d := range c.Directions {
+		room[d] = int64(c.Trace.Flow[d].Rare().GapOctets / mpa.StartupLen) //nolint:gosec // less than 2^63 octets
+		for f := range c.Directions[d].Frames {
+			switch {
+			case f.Kind == trace.KindRequest:
+				requests[d]++
+			case f.Kind == trace.KindReply && f.R:
+				rejects[d]++
+			case f.Kind == trace.KindReply:
+				accepts[d]++
+			}
+		}
+	}
+	for asks := range room {
+		answers := 1 - asks
+		lacks := [2]int64{max(rejects[1]-requests[0], 0), max(rejects[0]-requests[1], 0)}
+		lacks[asks] = max(rejects[answers]+1-requests[asks], 0)
+		if accepts[answers] == 0 {
+			lacks[answers]++
+		}
+		if lacks[0]+lacks[1] > 0 && lacks[0] <= room[0] && lacks[1] <= room[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// LostBetween reports whether octets are missing in front of a startup frame of a direction, enough for another one.
+func (h *Direction) LostBetween() bool {
+	for f := range h.Frames {
+		if f.From >= mpa.StartupLen && f.gates&catalogue.Contig == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // SecondRequest returns the Request of the side that has to answer one.
 func (c *Conn) SecondRequest() *Frame {
 	if c.Directions[trace.I2R].FirstOf(trace.KindRequest) == nil || c.MayHaveRejected() {

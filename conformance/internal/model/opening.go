@@ -70,6 +70,8 @@ type FPDUNote struct {
 	// whole: all of it was sent; lead: it begins with a marker; alone: that marker is in a
 	// TCP segment of its own.
 	whole, Lead, Alone bool
+	// BehindGap: octets were missing, of either direction, that may have come before it.
+	BehindGap bool
 }
 
 // Where is the place of the FPDU.
@@ -140,6 +142,10 @@ func (o *opening) add(p *trace.PDU, k *pool) {
 	}
 	if o.Refused == nil && p.Conn.Outcome == trace.Rejected {
 		n := noteOf(p)
+		for d := range p.Conn.Flow {
+			f := &p.Conn.Flow[d]
+			n.BehindGap = n.BehindGap || f.Waiting || f.Rare().GapOctets > 0
+		}
 		o.Refused = &n
 	}
 }

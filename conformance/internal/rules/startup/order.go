@@ -173,7 +173,10 @@ func replyOrderScope(_ *rules.Case, c *model.Conn) rules.Scope {
 	if !c.Starts(asks) {
 		evidence &^= catalogue.Start // there may have been others before
 	}
-	if asks.FirstOf(trace.KindRequest) != nil {
+	if n := len(asks.OfKind(trace.KindRequest)); n > 0 {
+		if replies := &c.Directions[trace.R2I]; len(replies.OfKind(trace.KindReply)) > n && replies.LostBetween() {
+			evidence &^= catalogue.Contig // a Request of that side may be what is missing, and which Reply answers which is not known
+		}
 		return rules.InScope.GivenOnly(evidence)
 	}
 	if !c.Trace.Flow[trace.I2R].Started {
@@ -199,6 +202,8 @@ func afterRejectScope(c *model.Conn, h *model.Direction, reply *model.Frame) rul
 		return rules.OutOfScope
 	case c.Copied():
 		return rules.OutOfScope
+	case n.BehindGap && c.MayHaveRetried():
+		return rules.Lacking(catalogue.Contig).GivenOnly(evidence)
 	}
 	return rules.InScope.GivenOnly(evidence | catalogue.Contig) // it was found by what it is
 }
