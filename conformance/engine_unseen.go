@@ -10,7 +10,7 @@ import (
 func looksOf(r *rules.Rule) (l model.Looks) {
 	for i, is := range [model.AllLooks]bool{
 		onStream(r), r.First, r.Anywhere, onParts(r), r.Message != nil, r.Advises() || r.Reacts,
-		r.AtEnd() || r.Advises() || r.Compares(), r.OfRequest,
+		onEnd(r) || r.Advises() || r.Compares(), r.OfRequest,
 	} {
 		l |= model.Looks(model.Bit(is)) << i //nolint:gosec // 0 or 1
 	}
@@ -68,8 +68,11 @@ func onStream(r *rules.Rule) bool {
 		r.Control != nil || r.Chunk != nil || r.Loose != nil
 }
 
+// onEnd reports whether what a rule judges depends on what was seen of the end.
+func onEnd(r *rules.Rule) bool { return r.AtEnd() && !r.Settles }
+
 // onParts reports whether a rule may have been about octets of an FPDU that were
 // cut off.
 func onParts(r *rules.Rule) bool {
-	return r.FPDU != nil || r.AtEnd() || r.Terminate != nil || r.Needs&catalogue.Full != 0
+	return r.FPDU != nil || onEnd(r) || r.Terminate != nil || r.Needs&catalogue.Full != 0
 }

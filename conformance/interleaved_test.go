@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -74,6 +75,41 @@ func TestInterleaved(t *testing.T) {
 		delete(found, "ADV-SILENT-CLOSE")
 		if !maps.Equal(found, want) {
 			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, want, text(j.findings))
+		}
+	}
+}
+
+// TestInterleaved_End: how the capture ends does not matter where nothing came inside a message that was open.
+func TestInterleaved_End(t *testing.T) {
+	const client = tracetest.Client
+	b := tracetest.Octets(1, 64)
+	for _, c := range []struct {
+		name         string
+		open, inside bool // a Write goes on in the end; a Send comes behind its beginning
+		lost         int  // so many of the three packets that close the connection, the first ones
+		want         conformance.Verdict
+	}{
+		{"all was captured", false, false, 0, conformance.Pass},
+		{"the capture ends within a message", true, false, 3, conformance.Pass},
+		{"the FIN was not captured", false, false, 1, conformance.Pass},
+		{"the FIN behind an open message was not captured", true, false, 1, conformance.Pass},
+		{"the capture ends behind a Send within a message", true, true, 3, conformance.NotJudged},
+	} {
+		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
+		d.Request()
+		d.Reply()
+		d.Message(client, rdmap.OpSend, b[:8], 1000)
+		d.Break()
+		d.FPDU(client, tracetest.Write(1, 0, !c.open, b))
+		d.Break()
+		if c.inside {
+			d.Message(client, rdmap.OpSend, b[:8], 1000)
+		}
+		frames := tracetest.Net{}.Frames(tracetest.Connection(d, 0))
+		end := len(frames) - 3
+		frames = append(frames[:end:end], frames[end+c.lost:]...)
+		if got := judged(t, frames).verdict("DDP-ORDER-01"); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

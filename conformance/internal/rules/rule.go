@@ -87,6 +87,8 @@ type Rule struct {
 	EitherSide bool
 	// Tells: it declares itself which evidence is missing from what follows the startup.
 	Tells bool
+	// Settles: at the end it judges only what segments left open, and declares itself which evidence is missing for that.
+	Settles bool
 
 	// Test is what its tests have to know.
 	Test Test

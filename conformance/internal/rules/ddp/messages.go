@@ -57,7 +57,7 @@ var messageRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true, Late: true, Weighs: true,
+		ID: "DDP-ORDER-01", Needs: catalogue.MsgSync, ByShape: true, Late: true, Weighs: true, Settles: true,
 		Field: "iwarp_rdma.opcode",
 		Test:  rules.Test{Needs: rules.KeepsSteps | rules.SameSizes},
 		Segment: &rules.On[*model.Segment]{
