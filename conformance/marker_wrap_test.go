@@ -1,8 +1,6 @@
 package conformance_test
 
 import (
-	"encoding/binary"
-	"hash/crc32"
 	"slices"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 // TestMarkers_Wrap: small FPDUs, of which none has a right place of a marker and a place of a count from sequence number 0.
 func TestMarkers_Wrap(t *testing.T) {
 	const isn, wrap, first = 0xfffff600 + 76, 0xa00 - 77, 20 // offsets in the stream of the client
-	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	for _, c := range []struct {
 		name string
 		is   func(at, fpdu int) bool // whether a marker is at an offset of the stream, in an FPDU that begins at one
@@ -34,31 +31,8 @@ func TestMarkers_Wrap(t *testing.T) {
 		off := first
 		for msn := uint32(1); off < wrap+2048; msn++ {
 			u := tracetest.Send(rdmap.OpSend, 0, msn, 0, true, make([]byte, 150))
-			body := append(binary.BigEndian.AppendUint16(nil, uint16(len(u))), u...)
-			body = append(body, make([]byte, -len(body)&3)...)
-			var wire []byte
-			start := off
-			mark := func() {
-				if c.is(off, start) {
-					n := 0
-					if off > start {
-						n = off - start
-						if c.is(start, start) {
-							n -= 4
-						}
-					}
-					wire = binary.BigEndian.AppendUint32(wire, uint32(n))
-					off += 4
-				}
-			}
-			for ; len(body) > 0; body = body[4:] {
-				mark()
-				wire = append(wire, body[:4]...)
-				off += 4
-			}
-			mark()
-			wire = binary.LittleEndian.AppendUint32(wire, crc32.Checksum(wire, castagnoli))
-			off += 4
+			wire := tracetest.Marked(off, u, c.is)
+			off += len(wire)
 			d.Break()
 			d.Raw(tracetest.Client, wire)
 		}

@@ -124,6 +124,10 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 		return fmt.Sprintf("The octets of the field stand in the other order: the %s writes CRCs the wrong way around.", who),
 			fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), "reversed"
 	}
+	if wrap := a.markersShift(dir); wrap != nil && bad[0].PDU >= wrap.PDU {
+		return fmt.Sprintf("From frame %d (PDU %d) on %s. So other octets are taken for markers, and the CRCs do not fit.", wrap.Frame, wrap.PDU, countsFromZero(who)),
+			fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), wrap.Rule.ID
+	}
 	for _, f := range found {
 		if said := crcFault(f); said != "" {
 			return said, fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), f.Rule.ID + " " + said

@@ -89,6 +89,25 @@ func (a *about) byRevision(dir trace.Dir, there bool, found []*conformance.Findi
 	return true
 }
 
+// countedAnew is the rule that the places of markers do not depend on the TCP sequence numbers, which wrap.
+const countedAnew = "MPA-MARKER-WRAP-01"
+
+// markersShift returns the first sign that the markers of a direction are in other places from where its TCP sequence numbers
+// wrap on, nil if there is none.
+func (a *about) markersShift(dir trace.Dir) *conformance.Finding {
+	for i := range a.findings {
+		if f := &a.findings[i]; f.Rule.ID == countedAnew && f.HasDir && f.Dir == dir {
+			return f
+		}
+	}
+	return nil
+}
+
+// countsFromZero says where such markers are.
+func countsFromZero(who string) string {
+	return fmt.Sprintf("the %s places markers by the TCP sequence number, which began at 0 again, and not by the count from its first FPDU on", who)
+}
+
 // badMarkers diagnoses markers that have a wrong value.
 func (a *about) badMarkers(dir trace.Dir) {
 	f, who := &a.Flow[dir], dir.Sender()
@@ -125,6 +144,9 @@ func (a *about) badMarkers(dir trace.Dir) {
 	if f.Markers == 1 {
 		d.Text = fmt.Sprintf("The only marker that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
 			who, m.At, m.Frame, m.PDU, what)
+	}
+	if slices.Contains(d.Rules, countedAnew) {
+		d.Also = append(d.Also, sentence(countsFromZero(who)))
 	}
 	for _, f := range found {
 		if f.Frame > m.Frame && len(d.Frames) < len(found) {
