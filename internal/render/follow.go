@@ -58,11 +58,13 @@ type Follow struct {
 	spare    []*spoken
 	talk     *talk     // of a message that is over, to be used again
 	last     uint64    // the number of the last PDU
+	lastDir  trace.Dir // its direction
 	front    [2]uint64 // by direction, the frame of its last PDU, 0: there is none
 	asked    requests
-	shut     [2]bool // the receive window of the sender is closed
-	octets   int64   // when octets came that completed nothing, the first time since the last entry; 0: they did not
-	bare     int64   // when the last packet came of which nothing was shown
+	replied  requests // responses by their last PDU, until it is known what they answer
+	shut     [2]bool  // the receive window of the sender is closed
+	octets   int64    // when octets came that completed nothing, the first time since the last entry; 0: they did not
+	bare     int64    // when the last packet came of which nothing was shown
 }
 
 // mostOthers is how many other connections are named.
@@ -142,7 +144,7 @@ func (f *Follow) PDU(p *trace.PDU) {
 		f.begun = true
 		f.form.begin(p.Conn)
 	}
-	f.last, f.front[p.Dir] = p.Number, p.Frame
+	f.last, f.lastDir, f.front[p.Dir] = p.Number, p.Dir, p.Frame
 	if p.Segment == nil {
 		f.alone(p)
 		return
@@ -160,6 +162,9 @@ func (f *Follow) PDU(p *trace.PDU) {
 	}
 	t.segment(f, p)
 	if m.Done {
+		if op := p.Control.Opcode; op == rdmap.OpReadResponse || op == rdmap.OpAtomicResponse {
+			f.replied.add(p.Number, p.Frame)
+		}
 		f.hold(f.message(m, p.Conn))
 		t.reset()
 		f.talk, m.Data = t, nil
@@ -181,10 +186,12 @@ func (f *Follow) alone(p *trace.PDU) {
 		f.asked.add(p.Number, p.Frame)
 	case trace.KindReply:
 		e.agrees = true
+		f.replied.add(p.Number, p.Frame)
 	case trace.KindSCTPControl:
 		if k := p.Chunk; k.HasControl {
 			e.agrees = k.Control.Function != sctpddp.Terminate
 			f.asked.add(p.Number, p.Frame)
+			f.replied.add(p.Number, p.Frame)
 		}
 	default:
 	}
@@ -199,15 +206,26 @@ func (f *Follow) Transaction(t *trace.Transaction) {
 	if !f.is(t.Conn) {
 		return
 	}
-	for i := len(f.pending) - 1; i >= 0; i-- {
-		e := f.pending[i]
-		if !e.hasPDU || e.lastPDU != f.last {
-			continue
-		}
-		e.answers, e.request, e.latency = true, t.Request, t.Last
-		e.requestFrame = f.asked.answered(t.Request)
-		return
+	response, dir := f.last, f.lastDir
+	if n := len(t.Responses); n > 0 && t.Request == f.last { // it became known before its request
+		response, dir = t.Responses[n-1], 1-dir
 	}
+	asked, replied := f.asked.answered(t.Request), f.replied.answered(response)
+	if e := f.held(response, dir); e != nil {
+		e.answers, e.request, e.requestFrame, e.latency = true, t.Request, asked, t.Last
+	} else if e := f.held(t.Request, 1-dir); e != nil { // the response was shown
+		e.answered, e.response, e.responseFrame, e.latency = true, response, replied, t.Last
+	}
+}
+
+// held is the entry with a PDU of a side, if that is still to be shown.
+func (f *Follow) held(pdu uint64, dir trace.Dir) *spoken {
+	for i := len(f.pending) - 1; i >= 0; i-- {
+		if e := f.pending[i]; e.hasPDU && e.dir == dir && e.pdu <= pdu && pdu <= e.lastPDU {
+			return e
+		}
+	}
+	return nil
 }
 
 // Gap implements [trace.Sink].

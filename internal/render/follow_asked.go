@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// requests are those that wait for their answer, in the order of their PDUs.
+// requests are PDUs that wait for their answer, or answers for what they answer, in the order of the PDUs.
 type requests struct {
 	list []asked
 	from int // those before it are answered or given up

@@ -53,6 +53,10 @@ type spoken struct {
 	answers               bool
 	request, requestFrame uint64
 	latency               int64
+	// answered says the same of a request whose answer was shown before it: the PDU response,
+	// in the frame responseFrame.
+	answered                bool
+	response, responseFrame uint64
 	// agrees says that a startup ends with it: what was agreed is shown.
 	agrees bool
 	// rules are the ids of its findings, findings how many there are.
@@ -361,16 +365,21 @@ func appendMarks(b []byte, e *spoken) []byte {
 	return b
 }
 
-// appendAnswer says what a message answers, and how long that took.
+// appendAnswer says what a message answers, or what answered it before, and how long that took.
 func appendAnswer(b []byte, e *spoken) []byte {
-	if !e.answers {
+	var frame, pdu uint64
+	switch {
+	case e.answers:
+		b, frame, pdu = append(b, ", answers "...), e.requestFrame, e.request
+	case e.answered:
+		b, frame, pdu = append(b, ", answered by "...), e.responseFrame, e.response
+	default:
 		return b
 	}
-	b = append(b, ", answers "...)
-	if e.requestFrame != 0 {
-		b = appendNumber(b, "frame ", e.requestFrame)
+	if frame != 0 {
+		b = appendNumber(b, "frame ", frame)
 	} else {
-		b = appendNumber(b, "PDU ", e.request)
+		b = appendNumber(b, "PDU ", pdu)
 	}
 	if e.latency < 0 {
 		return b // not known

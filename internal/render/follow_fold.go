@@ -252,7 +252,7 @@ func (s *foldSum) add(e *spoken) {
 		x.messages[e.dir]++
 		x.octets[e.dir] += uint64(max(e.length, 0))
 	}
-	if e.answers && e.latency >= 0 {
+	if (e.answers || e.answered) && e.latency >= 0 {
 		v := uint64(e.latency)
 		x.answers, x.low, x.high, x.all = 1, v, v, v
 	}

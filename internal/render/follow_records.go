@@ -127,9 +127,11 @@ func (r *followRecords) message(o *object, e *spoken) {
 	count("bad_crcs", int64(e.badCRC))
 	if e.answers {
 		o.uint("request_pdu", e.request)
-		if e.latency >= 0 {
-			o.int("latency_ns", e.latency)
-		}
+	} else if e.answered {
+		o.uint("response_pdu", e.response)
+	}
+	if (e.answers || e.answered) && e.latency >= 0 {
+		o.int("latency_ns", e.latency)
 	}
 	if len(e.payload) > 0 {
 		o.str("payload", hex.EncodeToString(e.payload))
