@@ -274,14 +274,23 @@ func (a *tcpAnalysis) counts(s *tcpSegment, b *tcpAnalysis, p *packet.Packet, n 
 	a.ended = p.Flags&packet.FlagPSH != 0
 }
 
-// sacked is how many octets of a range the last SACK of the other side says have arrived.
+// sacked is how many octets of a range the last SACK of the other side says have arrived. Each
+// counts once: the first block of a D-SACK may lie within another one (RFC 2883 section 4).
 func (a *tcpAnalysis) sacked(low, high uint32) (n uint32) {
-	for i := range a.sacks {
-		if k := a.sacks[i]; k.seq != k.end && !earlier(k.seq, low) && !earlier(high, k.end) {
-			n += k.end - k.seq
+	counted := uint32(0) // all before this one, from low on, or not in a block
+	for {
+		from, to := high-low, uint32(0) // the first block that goes on behind that
+		for i := range a.sacks {
+			left, right := a.sacks[i].seq-low, a.sacks[i].end-low
+			if left < right && right <= high-low && right > counted && max(left, counted) < from {
+				from, to = max(left, counted), right
+			}
 		}
+		if to == 0 {
+			return n
+		}
+		n, counted = n+to-from, to
 	}
-	return n
 }
 
 // blocks notes the blocks of a SACK.

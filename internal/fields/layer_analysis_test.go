@@ -84,3 +84,37 @@ func TestAnalysis_NoTime(t *testing.T) {
 		}
 	}
 }
+
+// TestSacked: octets that several blocks name are taken off once, and only those on their way.
+func TestSacked(t *testing.T) {
+	type block = [2]uint32
+	for name, x := range map[string]struct {
+		blocks []block
+		want   uint64
+	}{
+		"none":                         {nil, 1000},
+		"two":                          {[]block{{600, 700}, {200, 300}}, 800},
+		"acknowledged before":          {[]block{{0, 50}, {200, 300}}, 900},
+		"a D-SACK within the next":     {[]block{{300, 400}, {150, 1100}}, 50},
+		"a D-SACK at the front":        {[]block{{150, 400}, {150, 1100}}, 50},
+		"all, twice":                   {[]block{{100, 1100}, {100, 1100}}, 0},
+		"blocks that overlap":          {[]block{{200, 400}, {300, 500}, {450, 600}, {900, 1000}}, 500},
+		"beyond what was sent":         {[]block{{200, 1101}}, 1000},
+		"from before what is missing":  {[]block{{50, 200}}, 1000},
+		"backwards":                    {[]block{{300, 200}}, 1000},
+		"nothing":                      {[]block{{300, 300}}, 1000},
+		"half of all numbers and more": {[]block{{200, 1<<31 + 150}, {1<<31 + 50, 90}}, 1000},
+	} {
+		for _, base := range []uint32{0, 1<<31 - 500, 1<<32 - 500} {
+			own, peer := new(tcpAnalysis), new(tcpAnalysis)
+			own.send(sentSegment{seq: base + 100, end: base + 1100})
+			for i, b := range x.blocks {
+				peer.sacks[i] = sentSegment{seq: base + b[0], end: base + b[1]}
+			}
+			s := tcpSegment{flight: own, sacks: peer}
+			if got := s.inFlight(); got != x.want {
+				t.Errorf("%s, from %d: %d octets in flight, not %d", name, base, got, x.want)
+			}
+		}
+	}
+}
