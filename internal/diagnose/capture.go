@@ -124,7 +124,7 @@ func (w *whole) copies() {
 	}
 	w.add(Diagnosis{
 		Kind: Copies, leads: true, Severity: conformance.Note, Frames: framesAt(w.FirstCopy), Title: "packets captured twice",
-		Text: fmt.Sprintf("%s of %s are copies of others, the first in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
+		Text: fmt.Sprintf("At least %s of %s are copies of others, the first that was recognized in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
 			"or where it came into a switch and where it left it. Copies count as no retransmissions, and connections do not count them.",
 			Number(w.Copies), Counted(w.TCP, "TCP packet", "TCP packets"), w.FirstCopy),
 		Advice: tapOnce,

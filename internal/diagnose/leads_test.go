@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -25,8 +26,12 @@ func TestLeads(t *testing.T) {
 		var s diagnose.Summary
 		s.Add(diagnose.Diagnosis{Kind: diagnose.Reset, Severity: conformance.Error, Title: "reset"})
 		s.Capture(&tt.totals, new(pipeline.Others))
-		if got := s.List()[0].Title; got != tt.want {
-			t.Errorf("%s: %q stands in front", tt.name, got)
+		d := s.List()[0]
+		if d.Title != tt.want {
+			t.Errorf("%s: %q stands in front", tt.name, d.Title)
+		}
+		if tt.totals.Copies > 0 && !strings.HasPrefix(d.Text, "At least 50 of 100 TCP packets are copies of others, the first that was recognized in frame 3") {
+			t.Errorf("%s: %s", tt.name, d.Text)
 		}
 	}
 }
