@@ -316,7 +316,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 	g.watch(&opt)
 	memory := account(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	judges := o.judged(u.name, g.or(shown), st, memory, &opt)
+	late, judges := o.belated(sel, &opt, o.judged(u.name, g.or(shown), st, memory, &opt))
 	run := pipeline.New(opt, judges)
 	o.pager.ends(run.Stop)
 	if ex != nil {
@@ -348,6 +348,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 			tell(err)
 		}
 	}
+	o.s.remarked(elsewhere(u.name, late))
 	o.lacking(u, run, g, shown, failed, ex != nil && ex.any)
 	return failed
 }

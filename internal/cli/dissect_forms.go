@@ -245,13 +245,18 @@ func (o *dissectOptions) plain() bool {
 	if len(o.list) == 0 || o.exports() || o.wanted() || o.worst > 0 {
 		return false
 	}
+	return fields.Alone(o.asked())
+}
+
+// asked are the fields of the columns and of the filters.
+func (o *dissectOptions) asked() []*fields.Field {
 	all := slices.Clone(o.list)
 	for _, text := range [...]string{o.display, o.reading} {
 		if text != "" {
 			all = append(all, compiled(text).Fields()...)
 		}
 	}
-	return fields.Alone(all)
+	return all
 }
 
 // sinkOf makes the sink of a form; hex is -x.

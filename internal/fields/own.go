@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -192,4 +194,13 @@ func (r *frameReader) frame(f *pipeline.Frame) {
 	for _, n := range r.notes {
 		r.c.text(r.slots[frameNote], n)
 	}
+}
+
+// OfPDUs reports whether one of the fields has what PDUs say, and not only which frame is theirs.
+func OfPDUs(list []*Field) bool {
+	members := known().members
+	return slices.ContainsFunc(list, func(f *Field) bool {
+		return f.Name != ownLayer.fields[ownFrame].Name && f.Name != ownLayer.fields[ownStream].Name &&
+			slices.ContainsFunc(members[f], func(m member) bool { return layers[m.layer].ofPDUs })
+	})
 }

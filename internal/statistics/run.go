@@ -13,6 +13,8 @@ type Run struct {
 	clock clock
 	room  room
 	taps  []tap
+	// belated are those of taps for which it matters with which frame a PDU became known.
+	belated []bool
 	// Those that learn of something, each with what decides for it.
 	frames   []gated[frameTap]
 	values   []gated[valueTap]
@@ -29,7 +31,8 @@ type Run struct {
 	counts   bool
 	at       uint64
 	matchers []*matcher
-	matched  []bool // by matcher, for the current frame
+	late     pipeline.Belated // PDUs that count with another frame than theirs
+	matched  []bool           // by matcher, for the current frame
 	needs    Needs
 	// waiting: some taps of events wait for a filter, pending are the events until then.
 	waiting bool
@@ -59,13 +62,20 @@ func (s *Set) Gather(only Only) *Run {
 }
 
 func (r *Run) add(s *spec) {
-	gate := r.gate(s.matcher)
+	gate, belated := r.gate(s.matcher), r.ofPDUs(r.only)
 	for _, t := range s.taps(s) {
 		g := gate
 		if own, ok := t.(interface{ matcher() *matcher }); ok {
 			g = r.gate(own.matcher())
 		}
 		r.register(t, g)
+		belated = belated || r.ofPDUs(g)
+		if _, ok := t.(eventTap); ok {
+			belated = belated || g >= 0 || r.only >= 0
+		}
+	}
+	for len(r.belated) < len(r.taps) {
+		r.belated = append(r.belated, belated)
 	}
 	r.needs.Times = len(r.matchers) == 0 && r.within == nil
 	for _, t := range r.taps {
@@ -179,6 +189,9 @@ func (r *Run) happened() {
 
 // Frame implements [pipeline.Sink].
 func (r *Run) Frame(f *pipeline.Frame) {
+	if len(r.matchers) > 0 {
+		r.late.Frame(f)
+	}
 	for i, m := range r.matchers {
 		m.c.Frame(f)
 		r.matched[i] = m.match()
@@ -248,6 +261,7 @@ func (r *Run) Ended(c *trace.Connection) {
 // Finish implements [pipeline.Judge]. What became known behind the last frame is decided
 // without one.
 func (r *Run) Finish() {
+	r.late.Finish()
 	for i, m := range r.matchers {
 		r.matched[i] = m.match()
 	}
@@ -257,8 +271,11 @@ func (r *Run) Finish() {
 // Reports returns what was gathered, in the order in which it was asked for.
 func (r *Run) Reports() []*Report {
 	all := make([]*Report, 0, len(r.taps))
-	for _, t := range r.taps {
+	for i, t := range r.taps {
 		if rep := t.report(); rep != nil {
+			if r.belated[i] {
+				r.noteLate(rep)
+			}
 			all = append(all, rep)
 		}
 	}
