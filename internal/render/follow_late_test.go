@@ -29,9 +29,9 @@ func TestFollow_LateRequest(t *testing.T) {
 			late: true, shown: true, lines: []string{response, request + answered + "1 after 5 ns"}, records: []string{`"first_pdu":1,`, `"response_pdu":0,"latency_ns":5`},
 		},
 	} {
-		run := func(make func(io.Writer) *Follow) []string {
+		run := func(form func(io.Writer) *Follow) []string {
 			var out strings.Builder
-			f := make(&out)
+			f := form(&out)
 			c := &trace.Connection{IsMPA: true, SYN: true}
 			say := func(n uint64) {
 				dir, op, seg := trace.I2R, rdmap.OpReadRequest, ddp.Segment{DV: 1, QN: 1, MSN: 1, Last: true}
