@@ -89,9 +89,10 @@ func (o *reportOptions) run(args []string) error {
 	o.sandbox.writes = []string{o.out}
 	o.sandbox.confine(o.s, files)
 	page := &report.Report{Tool: "iwdissect " + Version}
-	failed := false
+	failed, read := false, false
 	for i, u := range o.units(files) {
-		c, errs := o.one(opt, i, u)
+		c, some, errs := o.one(opt, i, u)
+		read = read || some
 		for _, err := range errs {
 			failed = true
 			o.s.warn(err)
@@ -99,7 +100,11 @@ func (o *reportOptions) run(args []string) error {
 		}
 		page.Captures = append(page.Captures, c)
 	}
-	if err := o.absent(o.s, files, failed); err != nil {
+	err = o.absent(o.s, files, failed)
+	if err == nil && !read { // such a page says nothing, and an older one may say much
+		err = errors.New("nothing could be read, so no page is written")
+	}
+	if err != nil {
 		if out != nil {
 			err = errors.Join(err, out.Discard())
 		}
@@ -130,9 +135,9 @@ func (o *reportOptions) possible() error {
 	return o.s.keptApart("-o "+o.out, o.out)
 }
 
-// one makes the part of the page about a capture, and returns what went wrong.
-func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.Capture, []error) {
-	var errs []error
+// one makes the part of the page about a capture, and returns whether anything of it could be read,
+// and what went wrong.
+func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (c *report.Capture, read bool, errs []error) {
 	opt.OnError = func(err error) { errs = append(errs, err) }
 	opt.ReadAhead, opt.Pipes, opt.Sums, opt.Outlines = o.ahead(), true, true, true
 	survey := report.NewSurvey()
@@ -149,12 +154,12 @@ func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.C
 	cs, totals := run.Finish(), run.Totals()
 	o.counted(&totals)
 	o.s.remarked(givenUp(u.name, &totals))
-	if err == nil || totals.Frames > 0 {
+	if read = err == nil || totals.Frames > 0; read {
 		survey.Summary.Capture(&totals, run.Others())
 	}
 	once := readableTwice(u.files, "") != nil
 	chosen := o.chosenOf(survey, details, cs, once)
-	c := survey.Capture(place, &totals, cs, chosen)
+	c = survey.Capture(place, &totals, cs, chosen)
 	c.File, c.Format = visible.Text(shown), format
 	if again, judged := details.Choose(survey, cs, chosen); again && !once {
 		o.again(details, judged, opt, u)
@@ -168,7 +173,7 @@ func (o *reportOptions) one(opt pipeline.Options, place int, u *unit) (*report.C
 	if !o.lacks(totals.Connections) { // of that all captures tell together
 		c.Notes = append(c.Notes, o.unknown(cs)...)
 	}
-	return c, errs
+	return c, read, errs
 }
 
 // readOnce begins what a page lacks because of that.

@@ -138,6 +138,53 @@ func TestReport_Outputs(t *testing.T) {
 	}
 }
 
+// TestReport_Unread: nobody knows that nothing went wrong in what was not read in full. If nothing could
+// be read at all, there is no page, and an older one stays.
+func TestReport_Unread(t *testing.T) {
+	dir := t.TempDir()
+	octets, err := os.ReadFile("../../testdata/pcaps/close-client-disc.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	whole, cut, empty, none := file("whole.pcap", octets), file("cut.pcap", octets[:700]), file("empty.pcap", nil), filepath.Join(dir, "none.pcap")
+	const fine, lacks = `<span class="chip fine">nothing went wrong</span>`, `<span class="chip error">not read in full</span>`
+	for _, c := range []struct {
+		code, fine, lacks int
+		files             []string
+	}{
+		{0, 1, 0, []string{whole}},
+		{3, 0, 1, []string{cut}},
+		{3, 1, 1, []string{none, whole}},
+		{3, 1, 1, []string{whole, empty}},
+		{3, 0, 0, []string{none}},
+		{3, 0, 0, []string{empty, none}},
+	} {
+		page := file("page.html", []byte("older"))
+		code, _, errs := command(t, nil, append([]string{"report", "-o", page}, c.files...)...)
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != c.code || strings.Count(string(b), fine) != c.fine || strings.Count(string(b), lacks) != c.lacks {
+			t.Errorf("%v: exit code %d, %d octets, %s", c.files, code, len(b), errs)
+		}
+		stays := c.fine+c.lacks == 0
+		if (string(b) == "older") != stays || strings.Contains(errs, "no page is written") != stays {
+			t.Errorf("%v: a page of %d octets: %s", c.files, len(b), errs)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 4 {
+		t.Errorf("it left %v", left)
+	}
+}
+
 // TestDemo: the demonstration ends well, prints commands that give the same when they are typed,
 // and leaves a trace and a page.
 func TestDemo(t *testing.T) {

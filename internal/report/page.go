@@ -68,8 +68,12 @@ var page = sync.OnceValue(func() *template.Template {
 	}).Parse(headText + pageText))
 })
 
-// worstLevel is the severity of the first diagnosis: they are sorted.
+// worstLevel is the worst severity of the diagnoses. What was not read in full is an error: nobody
+// knows what the rest holds.
 func worstLevel(c *Capture) string {
+	if len(c.Failures) > 0 {
+		return "error"
+	}
 	for _, level := range []string{"error", "warning", "note"} {
 		for i := range c.Diagnoses {
 			if c.Diagnoses[i].Level == level {
@@ -80,7 +84,7 @@ func worstLevel(c *Capture) string {
 	return "fine"
 }
 
-// problems counts the diagnoses in words.
+// problems counts the diagnoses in words, and says if there may be more.
 func problems(c *Capture) string {
 	n := map[string]uint64{}
 	for i := range c.Diagnoses {
@@ -91,6 +95,9 @@ func problems(c *Capture) string {
 		if n[level] > 0 {
 			parts = append(parts, diagnose.Counted(n[level], level, level+"s"))
 		}
+	}
+	if len(c.Failures) > 0 {
+		parts = append(parts, "not read in full")
 	}
 	if len(parts) == 0 {
 		return "nothing went wrong"
