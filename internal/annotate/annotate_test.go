@@ -315,6 +315,53 @@ func TestCopy_Once(t *testing.T) {
 	}
 }
 
+// diagnosing says of each PDU that the frame of the one before it shows something.
+type diagnosing struct {
+	*annotate.Copier
+	before uint64
+}
+
+func (d *diagnosing) PDU(p *trace.PDU) {
+	d.Copier.PDU(p)
+	d.Shows(d.before)
+	d.before = p.Frame
+}
+
+// TestCopy_Diagnoses: what was diagnosed of a frame is asked for when the frame is written, once, and
+// not of frames that were written already.
+func TestCopy_Diagnoses(t *testing.T) {
+	for window, most := range map[int]int{0: 0, 2: 20, 1000: 20} {
+		path := "../../testdata/pcaps/close-client-disc.pcap"
+		f, err := capture.Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, over := map[uint64]int{}, 0
+		var out bytes.Buffer
+		c := annotate.NewCopier(&out, annotate.Options{
+			Words: words(), Window: window,
+			Over: func() { over = len(asked) },
+			Diagnoses: func(frame uint64, add func(text func([]byte) []byte)) {
+				asked[frame]++
+				add(func(b []byte) []byte { return fmt.Appendf(b, "frame %d is shown.", frame) })
+			},
+		})
+		r, err := c.Copy(f, pipeline.New(pipeline.Options{}, &diagnosing{Copier: c}))
+		_ = f.Close()
+		if err != nil || r.Late != 0 {
+			t.Errorf("window %d: %d late, %v", window, r.Late, err)
+		}
+		for frame, n := range asked {
+			if n != 1 || bytes.Count(out.Bytes(), fmt.Appendf(nil, "frame %d is shown.", frame)) != 1 {
+				t.Errorf("window %d: frame %d was asked for %d times", window, frame, n)
+			}
+		}
+		if (len(asked) > 0) != (most > 0) || window == 1000 && over > 0 || window == 2 && over == 0 {
+			t.Errorf("window %d: %d frames were asked for, %d before the end", window, len(asked), over)
+		}
+	}
+}
+
 // TestCopy_Late: findings and PDUs that are known late stand at their frames if a file is read
 // twice. A bad CRC is a finding of its PDU.
 func TestCopy_Late(t *testing.T) {

@@ -24,6 +24,12 @@ type Options struct {
 	Frames uint64
 	// Window is how many frames are held back if the capture is read once.
 	Window int
+	// Over, if not nil, is called when all frames of a capture that is read once have passed, and
+	// the last ones are still held back.
+	Over func()
+	// Diagnoses, if not nil, hands over what was diagnosed of a frame, when that is written:
+	// until then more may become known of it. It is asked for the frames of [Copier.Shows].
+	Diagnoses func(frame uint64, add func(text func([]byte) []byte))
 	// Comment is that of the first section, "" for none.
 	Comment string
 	// Application names what made the file, where it has a new section header.
@@ -137,6 +143,9 @@ func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 	}
 	if c.opt.Known == nil { // else nothing can follow that is not known
 		run.Finish()
+		if c.opt.Over != nil {
+			c.opt.Over()
+		}
 	}
 	c.drain(true)
 	switch {
@@ -255,6 +264,9 @@ func (c *Copier) oldest() {
 				c.window.addTo(h, p, func(b []byte) []byte { return append(b, text...) })
 			})
 		}
+		if h.shows {
+			c.opt.Diagnoses(h.frame, func(text func([]byte) []byte) { c.window.addTo(h, place{unplaced, ofDiagnosis}, text) })
+		}
 		c.list = h.texts(c.list)
 		c.report.Frames++
 	}
@@ -303,10 +315,23 @@ func (c *Copier) add(frame uint64, p place, text func([]byte) []byte) {
 		if c.late != nil {
 			c.late(frame, text)
 		}
-		if c.report.Late == 0 || frame < c.report.FirstLate {
-			c.report.FirstLate = frame
-		}
-		c.report.Late++
+		c.report.Missed(frame)
+	}
+}
+
+// Missed counts a comment of a frame that was written already.
+func (r *Report) Missed(frame uint64) {
+	if r.Late == 0 || frame < r.FirstLate {
+		r.FirstLate = frame
+	}
+	r.Late++
+}
+
+// Shows says that a frame shows what was diagnosed. If it is held back, [Options.Diagnoses] is asked for
+// that when it is written.
+func (c *Copier) Shows(frame uint64) {
+	if h := c.window.find(frame); h != nil {
+		h.shows = true
 	}
 }
 

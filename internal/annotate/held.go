@@ -20,7 +20,8 @@ type held struct {
 	// comments are texts in the order in which they came, behind each other in text.
 	comments []comment
 	text     []byte
-	more     int // comments for which there was no room
+	more     int  // comments for which there was no room
+	shows    bool // what was diagnosed: see [Copier.Shows]
 }
 
 type comment struct {
@@ -33,7 +34,7 @@ const maxText = 64 << 10
 
 // reset makes it another block, whose octets may be borrowed.
 func (h *held) reset(b *held, borrowed bool) {
-	h.frame, h.packet, h.big, h.block, h.came, h.more = b.frame, b.packet, b.big, b.block, b.came, 0
+	h.frame, h.packet, h.big, h.block, h.came, h.more, h.shows = b.frame, b.packet, b.big, b.block, b.came, 0, false
 	if !borrowed {
 		h.own = append(h.own[:0], b.block...)
 		h.block = h.own
@@ -142,14 +143,23 @@ func (w *window) pop() {
 	}
 }
 
-// add adds a comment to the packet of a frame, and reports whether it is held back.
-func (w *window) add(frame uint64, p place, text func([]byte) []byte) bool {
+// find is the packet of a frame; nil: it is not held back.
+func (w *window) find(frame uint64) *held {
 	// Other blocks have the number of the packet before them: the first one that is found is it.
 	i, found := slices.BinarySearchFunc(w.held, frame, func(h *held, n uint64) int { return cmp.Compare(h.frame, n) })
 	if !found || !w.held[i].packet {
+		return nil
+	}
+	return w.held[i]
+}
+
+// add adds a comment to the packet of a frame, and reports whether it is held back.
+func (w *window) add(frame uint64, p place, text func([]byte) []byte) bool {
+	h := w.find(frame)
+	if h == nil {
 		return false
 	}
-	w.addTo(w.held[i], p, text)
+	w.addTo(h, p, text)
 	return true
 }
 

@@ -171,15 +171,14 @@ var errNothing = errors.New("nothing was read")
 // of writing.
 func (a *annotation) write(w io.Writer) error {
 	x := annotate.Options{Words: a.o.words, Window: a.o.window, Application: "iwdissect " + Version, Tell: a.tell}
-	sink := func(c *annotate.Copier) pipeline.Sink { return c }
+	var once *diagnosedOnce
 	if readableTwice([]string{a.name}, "") == nil {
 		if err := a.survey(&x); err != nil {
 			return err
 		}
 		x.Tell = nil // it was told the first time
-	} else if !a.o.unjudged {
-		memory := account(&a.opt)
-		sink = func(c *annotate.Copier) pipeline.Sink { return judgeFor(a.name, c, nil, memory, a.tell, nil) }
+	} else {
+		once = newDiagnosedOnce(&x)
 	}
 	src, err := a.o.open(fileUnit(a.name), a.o.s)
 	if err != nil {
@@ -193,11 +192,21 @@ func (a *annotation) write(w io.Writer) error {
 	var run *pipeline.Run
 	if x.Known == nil || x.Known.From > 0 {
 		a.o.upper(&a.opt)
-		run = pipeline.New(a.opt, sink(c))
+		sink := pipeline.Sink(c)
+		if once != nil {
+			sink = once.sink(a, c)
+		}
+		run = pipeline.New(a.opt, sink)
 	}
 	stop := a.o.progress(a.o.s, src)
+	if once != nil {
+		once.run = run
+	}
 	report, err := c.Copy(f, run)
 	stop()
+	if once != nil {
+		once.missed(report)
+	}
 	var writing *annotate.WriteError
 	switch {
 	case errors.As(err, &writing):
@@ -257,8 +266,8 @@ func (a *annotation) survey(x *annotate.Options) error {
 	}
 	ds.Capture(&sum.Totals, run.Others())
 	for _, d := range ds.List() {
-		if len(d.Frames) > 0 && d.Kind != diagnose.Rule { // of which the finding tells
-			s.Diagnosis(d.Frames[0], func(b []byte) []byte { return render.AppendDiagnosis(append(b, annotate.Prefix...), d) })
+		if frame, ok := shownAt(d); ok {
+			s.Diagnosis(frame, wordsOf(d))
 		}
 	}
 	x.Known, x.Frames = s.Notes, sum.Totals.Frames

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/iwdissect/iwdissect/internal/annotate"
 )
 
@@ -67,6 +69,38 @@ func TestAnnotate_Live(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", args, code, &errs)
 		}
 		_ = in.Close()
+	}
+}
+
+// TestAnnotate_Diagnoses: what went wrong stands in a capture from a pipe as it does in that of a file, if
+// the frames are still held back when it becomes known; else it is counted.
+func TestAnnotate_Diagnoses(t *testing.T) {
+	for name, shown := range map[string]string{
+		"term-wbadkey":      "error c0: ended by an error: Invalid STag. ",
+		"close-client-disc": "",
+	} {
+		path := "../../testdata/pcaps/" + name + ".pcap"
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, flags := range []string{"", "--no-findings"} {
+			args := append([]string{"annotate", "-o", "-"}, strings.Fields(flags)...)
+			_, once, errs := command(t, file, append(args, "-")...)
+			_, twice, _ := command(t, nil, append(args, path)...)
+			if strings.Contains(errs, "missing") || !strings.Contains(once, shown) {
+				t.Errorf("%s %s: %s", name, flags, errs)
+			}
+			_, want := commented(t, []byte(twice))
+			_, got := commented(t, []byte(once))
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s %s: comments (-file +pipe):\n%s", name, flags, d)
+			}
+			_, late, errs := command(t, file, append(args, "-", "--window", "0")...)
+			if shown != "" && strings.Contains(late, shown) || strings.Contains(errs, " missing, which became known") != (shown != "") {
+				t.Errorf("%s %s --window 0: %s", name, flags, errs)
+			}
+		}
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 type Summary struct {
 	// Keep, if not nil, says which diagnoses of connections are kept.
 	Keep func(*Diagnosis) bool
+	// New, if not nil, is called with each diagnosis that is added to the list, and again when an
+	// earlier connection tells it instead.
+	New func(*Diagnosis)
 	// Live says that the capture was taken by this program, from an interface.
 	Live bool
 
@@ -108,6 +111,7 @@ func (s *Summary) Add(d Diagnosis) {
 			d.tell()
 			d.Conns, d.Of = first.Conns, first.Of
 			*first = d
+			s.isNew(first)
 		}
 	case len(s.all) >= maxKept:
 		s.Dropped++
@@ -118,6 +122,13 @@ func (s *Summary) Add(d Diagnosis) {
 		d.tell()
 		s.at[key] = &d
 		s.all = append(s.all, &d)
+		s.isNew(&d)
+	}
+}
+
+func (s *Summary) isNew(d *Diagnosis) {
+	if s.New != nil {
+		s.New(d)
 	}
 }
 
