@@ -26,7 +26,11 @@ func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) erro
 	}
 	frames := view.NewFrames(most)
 	src.Name, src.Store, src.Live = "standard input", frames, true
+	last := &pipeClock{clock: o.clock}
+	src.Clock = last.now
+	withoutEnd(src)
 	context.AfterFunc(ctx, func() { frames.End(nil) })
+	go ticks(ctx, frames)
 	go func() {
 		defer endOnPanic(frames)
 		var f capture.Frame
@@ -41,6 +45,7 @@ func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) erro
 				if !frames.Add(&f) {
 					return
 				}
+				last.came(f.Moment())
 			case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 				frames.End(nil)
 				return
@@ -52,6 +57,55 @@ func (o *viewOptions) pipe(ctx context.Context, src *view.Source, most int) erro
 		}
 	}()
 	return nil
+}
+
+// withoutEnd prepares for a capture that may have no end: what is over is settled meanwhile.
+func withoutEnd(src *view.Source) {
+	src.Run.Linger, src.Run.NoRecords = int64(lingerLive), true
+	src.Rules = conformance.Options{Window: windowLive, CompareAfter: int64(compareLive)}
+}
+
+// ticks says that time passes, until the context ends.
+func ticks(ctx context.Context, frames *view.Frames) {
+	t := time.NewTicker(tickLive)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			frames.Tick()
+		}
+	}
+}
+
+// pipeClock is the time of what a pipe brings. Its frames may be old, and of a machine with another
+// clock: it goes on from the latest of them while none come.
+type pipeClock struct {
+	clock func() time.Time
+
+	mu     sync.Mutex
+	latest int64     // time of a frame
+	at     time.Time // when that came
+}
+
+// lagsPipe is how long frames may wait before the pipe, in who captures them.
+const lagsPipe = time.Second
+
+// came takes note of a frame.
+func (c *pipeClock) came(frame int64) {
+	now := c.clock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.latest, c.at = max(c.latest, frame), now
+}
+
+// now is the time up to which frames have come.
+func (c *pipeClock) now() int64 {
+	now := c.clock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.latest + int64(max(now.Sub(c.at)-lagsPipe, 0))
 }
 
 // endOnPanic, if a goroutine panics that hands frames to the view, has the view show that as an
@@ -90,8 +144,7 @@ func (o *viewOptions) capture(ctx context.Context, src *view.Source, most int) (
 	src.Name, src.Store, src.Live = o.iface, v.frames, true
 	src.Dropped = v.drops.Load
 	src.Clock = func() int64 { return o.clock().Add(-retired).UnixNano() }
-	src.Run.Linger, src.Run.NoRecords = int64(lingerLive), true
-	src.Rules = conformance.Options{Window: windowLive, CompareAfter: int64(compareLive)}
+	withoutEnd(src)
 	v.frames.Interfaces(v.ifaces)
 	stop := func() {}
 	if o.during > 0 {

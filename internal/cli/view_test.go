@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +93,45 @@ func TestView_Pipe(t *testing.T) {
 	x.Wants("1 of 1  that match the filter", "Terminate msn 1", "frame 12")
 	x.Press("f")
 	x.Wants("═ Connection 0", "error RDMAP-TERM-RSVD-01")
+}
+
+// quiet is a pipe that brings some octets, and then nothing until it is closed.
+type quiet struct {
+	io.Reader
+	closed chan bool
+}
+
+func (q *quiet) Read(b []byte) (int, error) {
+	n, err := q.Reader.Read(b)
+	if err == io.EOF {
+		<-q.closed
+	}
+	return n, err
+}
+
+// While a pipe is quiet, what it brought is counted, and a connection that has closed is settled once
+// that is long enough ago.
+func TestView_QuietPipe(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/pcaps/term-wbadkey.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &quiet{bytes.NewReader(b), make(chan bool)}
+	var later atomic.Int64
+	o := viewing(nil)
+	o.s.In = in
+	o.clock = func() time.Time { return time.Unix(0, later.Load()) }
+	x := viewed(t, o, 120, 36, "-")
+	x.Until("15 frames · 6 PDUs")
+	x.Until("· live")
+	x.WantsNot("accepted, rst")
+	later.Store(int64(time.Minute))
+	x.Until("accepted, rst")
+	x.Wants("1 error, 2 warnings · live")
+	close(in.closed)
+	x.Until("· ended")
+	x.Wait()
+	x.Wants("15 frames · 6 PDUs · 1 connection · 1 error, 2 warnings")
 }
 
 // Frames of an interface are shown while they come; a connection that has closed is settled.
