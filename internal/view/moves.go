@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -194,12 +195,14 @@ func (m *Model) toPDU(number, frame uint64) {
 	}
 }
 
-// toFrame chooses the PDU of a frame, or the next one, if it can of the same connection.
+// toFrame chooses the PDU of a frame, or the next one, of the same connection if that is known. What
+// hides the connection is taken away.
 func (m *Model) toFrame(frame, conn uint64, has bool) {
 	m.tail = false
+	var notes []string
 	if m.rows.one && has && m.rows.conn != conn {
 		m.rows.everything()
-		m.note = "all connections are shown again"
+		notes = append(notes, "all connections are shown again")
 	}
 	find := func() (int, bool) {
 		if has {
@@ -208,18 +211,26 @@ func (m *Model) toFrame(frame, conn uint64, has bool) {
 		return m.rows.frame(frame)
 	}
 	i, ok := find()
-	if !ok {
-		m.note = "no PDU is listed"
-		return
+	if !ok && has && m.filter.text != "" {
+		m.unfilter()
+		notes = append(notes, fmt.Sprintf("the filter is taken away: it hides connection %d", conn))
+		i, ok = find()
 	}
-	m.pdus.at = i
-	r := m.rows.row(i)
 	switch {
-	case r.Frame == frame:
-	case r.Frame > frame:
-		m.note = fmt.Sprintf("frame %d completed no PDU that is listed; this is the next one, in frame %d", frame, r.Frame)
+	case ok:
+		m.pdus.at = i
+		if r := m.rows.row(i); r.Frame > frame {
+			notes = append(notes, fmt.Sprintf("frame %d completed no PDU that is listed; this is the next one, in frame %d", frame, r.Frame))
+		} else if r.Frame < frame {
+			notes = append(notes, fmt.Sprintf("frame %d completed no PDU that is listed; this is the last one before, in frame %d", frame, r.Frame))
+		}
+	case has:
+		notes = append(notes, fmt.Sprintf("no PDU of connection %d is listed", conn))
 	default:
-		m.note = fmt.Sprintf("frame %d completed no PDU that is listed; this is the last one before, in frame %d", frame, r.Frame)
+		notes = append(notes, "no PDU is listed")
+	}
+	if len(notes) > 0 {
+		m.note = strings.Join(notes, "; ")
 	}
 }
 

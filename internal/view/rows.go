@@ -1,5 +1,7 @@
 package view
 
+import "sort"
+
 // rowsShown are the PDUs that are listed: all, or those that a filter leaves; of all
 // connections, or of one.
 type rowsShown struct {
@@ -94,7 +96,7 @@ func (s *rowsShown) frame(frame uint64) (row int, ok bool) {
 }
 
 // near returns the row of a connection whose frame is at least a given one, or else the last
-// before it, as far as it is not far away.
+// before it. It reports false if none of the connection is listed.
 func (s *rowsShown) near(frame, conn uint64) (row int, ok bool) {
 	row, ok = s.frame(frame)
 	if !ok {
@@ -107,10 +109,13 @@ func (s *rowsShown) near(frame, conn uint64) (row int, ok bool) {
 			return i, true
 		}
 	}
-	for i := row; i >= max(from, row-far); i-- {
-		if s.row(i).Conn == conn {
-			return i, true
-		}
+	if s.one {
+		return 0, false
 	}
-	return row, true
+	of, _ := s.list().OfConn(nil, conn, from)
+	if len(of) == 0 {
+		return 0, false
+	}
+	i := sort.Search(len(of), func(i int) bool { return s.row(int(of[i])).Frame >= frame })
+	return int(of[min(i, len(of)-1)]), true
 }

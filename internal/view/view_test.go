@@ -221,6 +221,36 @@ func TestView_NextFinding(t *testing.T) {
 	x.Wants("═ PDUs  5 of 6", ">E       12 c0     r2i  RDMAP-TERM-RSVD-01")
 }
 
+// TestView_FindingWithoutPDU: a finding about a frame that completed no PDU, as one with a FIN, shows its
+// own connection, and takes away a filter that hides that.
+func TestView_FindingWithoutPDU(t *testing.T) {
+	x := start(t, "cmtime-20conn-crc.pcap", 140, 40)
+	filter := func(text string) {
+		x.Press("/", "ctrl+u")
+		x.Type(text)
+		x.Press("enter")
+		x.Wait()
+		x.Wants("that match the filter")
+	}
+	filter("tcp.stream == 3")
+	x.Press("n")
+	x.WantsNot("that match the filter")
+	x.Wants(" c0 ", "MPA2-TERM-05", "the filter is taken away: it hides connection 0", "frame 141 completed no PDU")
+	if line := x.Line(">        "); !strings.Contains(line, " c0 ") {
+		t.Errorf("the PDU is not of connection 0: %s", line)
+	}
+	// A filter that leaves PDUs of the connection stays.
+	filter("tcp.stream == 0")
+	x.Press("3", "g", "enter")
+	x.Wants("that match the filter", "frame 141 completed no PDU that is listed; this is the last one before")
+	// With a connection chosen, those of others are passed over; Enter on one shows all again.
+	x.Press("tab", "esc", "1", "g", "enter", "n", "n")
+	x.Wants("no further finding on connection ", "(Esc: all)")
+	x.Press("3", "g", "down", "down", "enter")
+	x.WantsNot("(Esc: all)")
+	x.Wants("all connections are shown again; frame ")
+}
+
 func TestView_Diagnosis(t *testing.T) {
 	x := start(t, termCapture, 120, 36)
 	x.Press("2")
