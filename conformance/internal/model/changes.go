@@ -29,7 +29,4 @@ func (s *Segment) Changes(m *Message) bool {
 }
 
 // unknown reports whether an opcode is neither assigned nor reserved for experiments.
-func unknown(op rdmap.Opcode) bool { return !op.Assigned() && op != experimental }
-
-// experimental is the opcode that is reserved for experiments (RFC 6580).
-const experimental rdmap.Opcode = 0xf
+func unknown(op rdmap.Opcode) bool { return !op.Assigned() && op != rdmap.OpExperimental }

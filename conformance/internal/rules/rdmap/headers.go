@@ -75,7 +75,7 @@ var rdmapHeaderRules = []rules.Rule{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
 				switch {
-				case s.Op == 0xf:
+				case s.Op == rdmap.OpExperimental:
 					r.OnAs(catalogue.Note, s, "an opcode reserved for experiments", "0xf", "an assigned opcode")
 				case !s.Op.Assigned() && !reportedBefore(r, s):
 					r.On(s, "the opcode is not assigned", fmt.Sprintf("%#x", uint8(s.Op)), "0 to 0xb")
