@@ -85,7 +85,7 @@ func (c *Conn) Record(p *trace.PDU) bool {
 func (c *Conn) Missing(g *trace.GapEvent) {
 	c.catchUp()
 	h := &c.Directions[g.Dir]
-	h.Gap, h.contig, h.NeverSent = true, false, g.NeverSent
+	h.Gap, h.NeverSent = true, g.NeverSent
 	h.Hole = h.Hole || !g.NeverSent
 	h.lost()
 }

@@ -17,10 +17,9 @@ type Direction struct {
 	// Began: the start of the stream of FPDUs or chunks is known; Gap: something
 	// before is missing, or could not be read; Hole: it is missing.
 	Began, Gap, Hole bool
-	// contig: nothing is missing since the beginning; unsure: the position of FPDUs was
-	// found by plausible headers only.
-	contig, Unsure bool
-	Unread         bool // a request of it could not be read, or was forgotten
+	// Unsure: the position of FPDUs was found by plausible headers only.
+	Unsure bool
+	Unread bool // a request of it could not be read, or was forgotten
 	// NeverSent: no TSN is missing that could have carried the numbers of the last gap.
 	NeverSent bool
 	// Awaited: a finding waits for the next FPDU.
