@@ -65,9 +65,6 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 	default:
 		d.Text += " The responder should not have announced more than the Request offers."
 	}
-	if dir == trace.R2I && a.finds(overOffer) {
-		d.Severity = conformance.Error
-	}
 	if ird == 0 {
 		d.Also = append(d.Also, fmt.Sprintf("With IRD 0 the %s can serve no RDMA Read and no atomic operation.", peer))
 	}
