@@ -10,9 +10,12 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
+// crcValue is the rule that a CRC is right.
+const crcValue = "MPA-CRC-VALUE-01"
+
 // crcRules are explained by a diagnosis of wrong CRCs in their direction.
 var crcRules = []string{
-	"MPA-CRC-VALUE-01", "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02",
+	crcValue, "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02",
 }
 
 // wrongCRCs diagnoses FPDUs with a wrong CRC (RFC 5044 section 4.4).
@@ -138,7 +141,7 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 
 // crcFault says what is wrong with a CRC beyond its value, "" if nothing is known of it.
 func crcFault(f *conformance.Finding) string {
-	if f.Rule.ID != crcRules[0] {
+	if f.Rule.ID != crcValue {
 		return sentence(f.Message)
 	}
 	switch f.Variant() {
