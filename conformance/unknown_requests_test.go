@@ -81,22 +81,22 @@ func TestUnknownRequests(t *testing.T) {
 	}
 }
 
-// TestAnswers_Veiled: whether a request was answered is not judged where a message without a known opcode may be the answer.
-func TestAnswers_Veiled(t *testing.T) {
+// TestAnswers_MayBe: whether a request was answered is not judged where a message without a known opcode may be the answer.
+func TestAnswers_MayBe(t *testing.T) {
 	const rule = "RDMAX-AREQ-ANSWER-01"
-	for _, veiled := range []bool{false, true} {
+	for _, wrong := range []bool{false, true} {
 		d := asking(0, 0)
 		d.Atomic(tracetest.Client, 1)
 		u := tracetest.AtomicResponse(1, rdmap.AtomicResponse{RequestID: 1})
 		want := conformance.Pass
-		if veiled {
+		if wrong {
 			u, want = unassigned(u), conformance.NotJudged
 		}
 		d.FPDU(tracetest.Server, u)
 		d.Message(tracetest.Client, rdmap.OpSend, []byte("done"), 1000)
 		j := judged(t, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
 		if got := j.verdict(rule); got != want {
-			t.Errorf("veiled %v: %v, want %v", veiled, got, want)
+			t.Errorf("unassigned opcode %v: %v, want %v", wrong, got, want)
 		}
 	}
 }

@@ -426,7 +426,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	if h.Noise = f.CRCStatus == mpa.CRCOff && c.Capture.seg.Noise; h.Noise {
 		h.Chain.doubts(p.Number)
 	} else {
-		h.CRC.add(p, c.Contiguous(h) && !c.Strays(h))
+		h.CRC.add(p, c.Contiguous(h) && !c.MarkersUnsure(h))
 	}
 	h.Opening.add(p, &c.Capture.pool)
 	if bad && !c.Astray(h) {
@@ -439,8 +439,8 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	c.steadies(e, &c.Capture.seg, !first && c.Capture.FPDUs(h).Has(k), gates, have)
 }
 
-// Strays reports whether FPDUs of a direction could not be read, and their markers may be at other places than expected.
-func (c *Conn) Strays(h *Direction) bool { return h.Gap && c.Astray(h) }
+// MarkersUnsure reports whether FPDUs of a direction could not be read, and their markers may be at other places than expected.
+func (c *Conn) MarkersUnsure(h *Direction) bool { return h.Gap && c.Astray(h) }
 
 // NeverWhole reports whether an FPDU lacks octets only because the stream ends.
 func NeverWhole(f *mpa.FPDU) bool {

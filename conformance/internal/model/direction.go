@@ -93,7 +93,7 @@ type sending struct {
 	after          uint32         // segments after its Terminate
 	FirstTerminate *SentTerminate // its first Terminate
 	wrong          *[]WrongCRC    // the first FPDUs with a wrong CRC; nil: there are none
-	ragged         *ragged        // see there; nil: nothing of it
+	incomplete     *incomplete    // see there; nil: nothing of it
 }
 
 // met is the STag of the peer that was looked at last.
@@ -117,13 +117,13 @@ type asking struct {
 	// early.
 	atomicsOut, Shorts int
 	// shortEnds are the segments that ended those answers, by the nth of the request.
-	shortEnds map[uint64]site
-	unknown   *unknownRequests // nil: there were none
-	veiled    [2]bool          // see MayBeAnswered
-	early     []EarlyAnswer    // of the other side, to requests that are still to come
-	around    []*Message       // Read Responses of the other side that are open around its latest one
-	atomics   uint64           // Atomic Requests sent
-	Responses uint64           // Atomic Responses sent
+	shortEnds     map[uint64]site
+	unknown       *unknownRequests // nil: there were none
+	mayBeAnswered [2]bool          // see MayBeAnswered
+	early         []EarlyAnswer    // of the other side, to requests that are still to come
+	around        []*Message       // Read Responses of the other side that are open around its latest one
+	atomics       uint64           // Atomic Requests sent
+	Responses     uint64           // Atomic Responses sent
 	// Asked and flight are its requests: all of them, and those that may be outstanding.
 	Asked  askedRing
 	Flight flight

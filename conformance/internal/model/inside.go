@@ -16,8 +16,8 @@ type Inside struct {
 	Missed bool         // that message may have gone on in what is missing
 }
 
-// ragged is what is seldom known of the messages of a direction: those that are not one whole segment after another.
-type ragged struct {
+// incomplete is what is seldom known of the messages of a direction: of those that others came inside of, or that have no end.
+type incomplete struct {
 	cutShort *Message
 	unended  *Inside
 	inside   [6]*Inside // what came inside the messages of each queue and flow
@@ -27,36 +27,36 @@ type ragged struct {
 // left is what would continue the message before the last one of a queue, which had no L; MO is 0 if there is none.
 type left struct{ msn, mo uint32 }
 
-// raggedly returns that of a direction, to be written to.
-func (h *sending) raggedly() *ragged {
-	if h.ragged == nil {
-		h.ragged = new(ragged)
+// keepIncomplete returns that of a direction, to be written to.
+func (h *sending) keepIncomplete() *incomplete {
+	if h.incomplete == nil {
+		h.incomplete = new(incomplete)
 	}
-	return h.ragged
+	return h.incomplete
 }
 
 // CutShort is a message that was incomplete when the connection ended, nil if there was none.
 func (h *sending) CutShort() *Message {
-	if h.ragged == nil {
+	if h.incomplete == nil {
 		return nil
 	}
-	return h.ragged.cutShort
+	return h.incomplete.cutShort
 }
 
 // Unended is what came inside the first message that did not go on behind it, nil if there was none.
 func (h *sending) Unended() *Inside {
-	if h.ragged == nil {
+	if h.incomplete == nil {
 		return nil
 	}
-	return h.ragged.unended
+	return h.incomplete.unended
 }
 
 // inside is what came inside a message behind its latest segment, nil if nothing did.
 func (h *sending) inside(m *Message) *Inside {
-	if h.ragged == nil {
+	if h.incomplete == nil {
 		return nil
 	}
-	if x := h.ragged.inside[bits.TrailingZeros8(m.bit)]; x != nil && x.Final == m.Final.PDU {
+	if x := h.incomplete.inside[bits.TrailingZeros8(m.bit)]; x != nil && x.Final == m.Final.PDU {
 		return x
 	}
 	return nil
@@ -70,7 +70,7 @@ func (s *Segment) comesInside() {
 	}
 	note := func(m *Message) {
 		if m != own && m.Open() && s.inside(m) == nil {
-			s.raggedly().inside[bits.TrailingZeros8(m.bit)] = &Inside{Place: s.Where(), Op: s.Op, Of: m.Op, Final: m.Final.PDU}
+			s.keepIncomplete().inside[bits.TrailingZeros8(m.bit)] = &Inside{Place: s.Where(), Op: s.Op, Of: m.Op, Final: m.Final.PDU}
 		}
 	}
 	for i := range s.Queues {
@@ -92,12 +92,12 @@ func (s *Segment) GoesOnBehind() *Inside {
 
 // leavesOpen keeps what came inside a message of which no more is known to come; missed: it may have gone on in what is missing.
 func (m *Message) leavesOpen(missed bool) {
-	if !m.Open() || m.ragged == nil || !m.sure || m.ragged.unended != nil {
+	if !m.Open() || m.incomplete == nil || !m.sure || m.incomplete.unended != nil {
 		return
 	}
 	if x := m.inside(m); x != nil {
 		x.Missed = missed
-		m.ragged.unended = x
+		m.incomplete.unended = x
 	}
 }
 
@@ -106,20 +106,20 @@ func (h *sending) leavesRest(qn uint32) {
 	m := h.Queues[qn].Msg
 	switch goesOn := m.Open() && m.Next() <= math.MaxUint32; {
 	case goesOn:
-		h.raggedly().left[qn] = left{m.MSN, uint32(m.Next())} //nolint:gosec // it is not above
-	case h.ragged != nil:
-		h.ragged.left[qn] = left{}
+		h.keepIncomplete().left[qn] = left{m.MSN, uint32(m.Next())} //nolint:gosec // it is not above
+	case h.incomplete != nil:
+		h.incomplete.left[qn] = left{}
 	}
 }
 
 // continuesRest reports whether a segment continues what was left of its queue.
 func (s *Segment) continuesRest() bool {
-	return s.ragged != nil && s.DDP.MO != 0 && s.ragged.left[s.DDP.QN] == left{s.DDP.MSN, s.DDP.MO}
+	return s.incomplete != nil && s.DDP.MO != 0 && s.incomplete.left[s.DDP.QN] == left{s.DDP.MSN, s.DDP.MO}
 }
 
 // takesRest takes a segment that does.
 func (s *Segment) takesRest() {
-	x := &s.ragged.left[s.DDP.QN]
+	x := &s.incomplete.left[s.DDP.QN]
 	if x.mo += uint32(s.Octets); s.DDP.Last { //nolint:gosec // what wraps leads nowhere
 		*x = left{}
 	}

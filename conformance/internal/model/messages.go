@@ -349,7 +349,7 @@ func (h *Direction) over(c *Conn) {
 		m.leavesOpen(c.Trace.Ending == trace.Open)
 		if m.Open() {
 			x := *m
-			h.raggedly().cutShort = &x
+			h.keepIncomplete().cutShort = &x
 			m.sure = m.sure && c.Trace.Ending != trace.Open // else the rest is still to come
 		}
 		m.over(c)
@@ -402,8 +402,8 @@ func (h *Direction) lost() {
 		h.Tagged[i].sure = false
 		forget(h.Tagged[i].Msg)
 	}
-	if h.ragged != nil {
-		h.ragged.left = [4]left{}
+	if h.incomplete != nil {
+		h.incomplete.left = [4]left{}
 	}
 }
 

@@ -390,14 +390,14 @@ func (s *Segment) mayBe() {
 		r = oldest(q, func(r *Request) bool { return r.Atomic })
 	}
 	if r != nil {
-		s.Peer.veiled[Bit(r.Atomic)] = true
+		s.Peer.mayBeAnswered[Bit(r.Atomic)] = true
 		s.Peer.excuse(r)
 	}
 }
 
 // MayBeAnswered reports whether a message without a known opcode may have been the answer to a Read of a direction, or to
 // an atomic.
-func (h *Direction) MayBeAnswered(atomic bool) bool { return h.veiled[Bit(atomic)] }
+func (h *Direction) MayBeAnswered(atomic bool) bool { return h.mayBeAnswered[Bit(atomic)] }
 
 // respondsAtomic records the current Atomic Response.
 func (s *Segment) respondsAtomic(r *Request) {

@@ -76,8 +76,8 @@ func (s *sending) weight() (n int) {
 	for i := range s.Tagged {
 		n += s.Tagged[i].Msg.weight()
 	}
-	if s.ragged != nil {
-		n += int(unsafe.Sizeof(*s.ragged)) + len(s.ragged.inside)*int(unsafe.Sizeof(Inside{}))
+	if s.incomplete != nil {
+		n += int(unsafe.Sizeof(*s.incomplete)) + len(s.incomplete.inside)*int(unsafe.Sizeof(Inside{}))
 	}
 	r := &s.Sent
 	if b := r.pdus.blocks; b != nil {

@@ -62,7 +62,7 @@ var fpduRules = []rules.Rule{
 				case c.Remnant(h) != nil, h.Chain.Outer() != nil && c.Streamed(h):
 					return rules.InScope.Given(catalogue.Contig | catalogue.Sync) // the same
 				}
-				if c.Contiguous(h) && !c.Strays(h) {
+				if c.Contiguous(h) && !c.MarkersUnsure(h) {
 					return rules.InScope.Given(catalogue.Contig) // a wrong CRC does not matter
 				}
 				return rules.InScope

@@ -52,13 +52,13 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 			case c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0:
 				return rules.OutOfScope
 			case !h.Flight.Has(atomic) && !h.HasOvertaken(atomic):
-				return answerVeiled(h, atomic)
+				return mayBeAnswered(h, atomic)
 			}
 			if f := c.StartupFrameOf(h.Peer.Dir); f != nil && f.Partial {
 				return rules.Lacking(catalogue.ReadSync) // the answers may be in what its PD_Length takes for private data
 			}
 			if _, left := leftOver(c, h, atomic); left == 0 {
-				return answerVeiled(h, atomic)
+				return mayBeAnswered(h, atomic)
 			}
 			have := c.RequestGate(h) // of the requests of this side only
 			if c.Trace.Transport == trace.SCTP {
@@ -92,9 +92,9 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 	}
 }
 
-// answerVeiled is the scope of requests of a kind that all have an answer: a message with an unassigned opcode may have
+// mayBeAnswered is the scope of requests of a kind that all have an answer: a message with an unassigned opcode may have
 // been one.
-func answerVeiled(h *model.Direction, atomic bool) rules.Scope {
+func mayBeAnswered(h *model.Direction, atomic bool) rules.Scope {
 	if h.MayBeAnswered(atomic) {
 		return rules.Lacking(catalogue.ReadSync)
 	}
