@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,10 +63,6 @@ func commented(t *testing.T, b []byte) (frames []capture.Frame, comments [][]str
 	}
 }
 
-// diagnosed is a comment that says what went wrong on a connection, or in the whole capture. Those
-// are not told while Wireshark captures.
-var diagnosed = regexp.MustCompile(`^iwdissect: (error|warning|note)( c[0-9]+)?( and [0-9]+ more)?: `)
-
 // onceAnnotated is what annotate writes of a capture that it can read once only, but for what went
 // wrong.
 func onceAnnotated(t *testing.T, path string) [][]string {
@@ -82,10 +77,7 @@ func onceAnnotated(t *testing.T, path string) [][]string {
 		t.Fatalf("annotate: %s", &errs)
 	}
 	_, comments := commented(t, out.Bytes())
-	for i := range comments {
-		comments[i] = slices.DeleteFunc(comments[i], diagnosed.MatchString)
-	}
-	return comments
+	return tracetest.Undiagnosed(comments)
 }
 
 var extcapCaptures = []string{"term-wbadkey.pcap", "rping-p2p-read-crc.pcap", "abort-rst-midtransfer.pcap"}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -206,9 +205,6 @@ func packets(t *testing.T, path string) (frames []capture.Frame, comments [][]st
 	}
 }
 
-// diagnosed is a comment that says what went wrong on a connection. A capture from an interface has none of them.
-var diagnosed = regexp.MustCompile(`^iwdissect: (error|warning|note)( c[0-9]+)?( and [0-9]+ more)?: `)
-
 // annotated are the comments that annotate writes when it reads a capture once.
 func annotated(t *testing.T, path string) [][]string {
 	t.Helper()
@@ -227,10 +223,5 @@ func annotated(t *testing.T, path string) [][]string {
 		t.Fatal(err)
 	}
 	_, comments := packets(t, path)
-	for i := range comments {
-		if comments[i] = slices.DeleteFunc(comments[i], diagnosed.MatchString); len(comments[i]) == 0 {
-			comments[i] = nil
-		}
-	}
-	return comments
+	return tracetest.Undiagnosed(comments)
 }
