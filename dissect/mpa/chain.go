@@ -39,9 +39,13 @@ const (
 	missing     // some of them were not captured
 )
 
-// chain follows FPDUs from the offset under the present way of framing.
-func (d *Decoder) chain(o int64, last bool) verdict {
-	c := chain{from: o, at: o, rest: d.buf[d.rd+int(o-d.off):], need: chainUntrusted}
+// chain follows FPDUs from the offset of a trial under the present way of framing.
+func (d *Decoder) chain(t trial) verdict {
+	o, last := t.at, t.last
+	c := chain{from: o, at: o, rest: d.from(o), need: chainUntrusted}
+	if t.byCRC > 0 {
+		return d.single(&c, t.byCRC)
+	}
 	if d.cfg.Trusted && (d.cfg.Markers == Unknown || d.markers == (d.cfg.Markers == Yes)) {
 		c.need = chainTrusted
 	}
@@ -92,6 +96,29 @@ func (c *chain) add(l *link) {
 
 // link reads the header of the next FPDU.
 func (d *Decoder) link(c *chain) (l link, f fit) {
+	if l, f = d.extent(c); f != fits {
+		return l, f
+	}
+	if l.n < MinULPDU || l.n > MaxULPDU {
+		return l, unfit
+	}
+	o, b := c.at, c.rest
+	room := min(l.size, l.lead+lengthSize+MarkerSize+minHead)
+	if len(b) < room {
+		return l, short
+	}
+	if d.missing(o+int64(l.lead), o+int64(room)) {
+		return l, missing
+	}
+	l.head = d.headAt(b[:room], o, l.lead, l.n)
+	if !d.cfg.Grammar.Strict(l.head, l.n) || c.count > 0 && !d.cfg.Grammar.Follows(c.prev[:], c.prevN, l.head) {
+		return l, unfit
+	}
+	return l, fits
+}
+
+// extent reads the ULPDU_Length of the next FPDU.
+func (d *Decoder) extent(c *chain) (l link, f fit) {
 	o, b := c.at, c.rest
 	l.lead = d.lead(o)
 	if len(b) < l.lead+lengthSize {
@@ -106,21 +133,8 @@ func (d *Decoder) link(c *chain) (l link, f fit) {
 	if d.markers && d.toMarker(o) == MarkerInterval-MarkerSize {
 		return l, unfit // the marker before it would be the start
 	}
-	if l.n = int(binary.BigEndian.Uint16(b[l.lead:])); l.n < MinULPDU || l.n > MaxULPDU {
-		return l, unfit
-	}
+	l.n = int(binary.BigEndian.Uint16(b[l.lead:]))
 	l.size = d.size(o, l.n)
-	room := min(l.size, l.lead+lengthSize+MarkerSize+minHead)
-	if len(b) < room {
-		return l, short
-	}
-	if d.missing(o+int64(l.lead), o+int64(room)) {
-		return l, missing
-	}
-	l.head = d.headAt(b[:room], o, l.lead, l.n)
-	if !d.cfg.Grammar.Strict(l.head, l.n) || c.count > 0 && !d.cfg.Grammar.Follows(c.prev[:], c.prevN, l.head) {
-		return l, unfit
-	}
 	return l, fits
 }
 

@@ -77,13 +77,15 @@ type quest struct {
 	limit  int64 // end of the search for an FPDU in the first one, or 0
 	passed int64 // octets searched without success
 	steps  int64 // headers that were followed
+	// segment is the end of the last segment that was tried for an FPDU with an odd header.
+	segment int64
 	bare   *bare // nil: there was none
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s, r := &d.seek, d.seldom()
 	s.on, s.anchored, s.afterGap, s.force = true, false, afterGap, false
-	r.lost, r.at, r.odd, r.limit = from, from, 0, 0
+	r.lost, r.at, r.odd, r.limit, r.segment = from, from, 0, 0, 0
 	d.unsure, d.plain = false, 0
 	r.strays = r.strays[:0]
 	d.beginBare(from)
@@ -146,12 +148,12 @@ func (d *Decoder) search() (Event, bool) {
 			s.at = to - 1
 			continue
 		}
-		v := d.try(s.at, last || len(d.buf)-d.rd >= window)
+		v := d.try(trial{at: s.at, last: last || len(d.buf)-d.rd >= window})
 		if v == wait {
 			d.forget()
 			return None, true
 		}
-		if v == confirm {
+		if v == confirm || d.oddHeader(s.at) {
 			return d.resync()
 		}
 		s.passed++
@@ -268,9 +270,10 @@ func (d *Decoder) resync() (Event, bool) {
 
 // try judges whether an FPDU begins at the offset, under every way of framing
 // that is possible, and adopts the way that is proven.
-func (d *Decoder) try(o int64, last bool) verdict {
-	b := d.buf[d.rd+int(o-d.off):]
-	quick := d.cfg.Grammar.Quick(b[2], b[3])
+func (d *Decoder) try(t trial) verdict {
+	o := t.at
+	b := d.from(o)
+	quick := t.byCRC > 0 || d.cfg.Grammar.Quick(b[2], b[3])
 	result := reject
 	keep := func(v verdict) verdict {
 		result = max(result, v)
@@ -279,19 +282,19 @@ func (d *Decoder) try(o int64, last bool) verdict {
 	markers, grid := d.markers, d.grid
 	with, without := d.ways()
 	if quick && without {
-		if d.markers = false; keep(d.chain(o, last)) == confirm {
+		if d.markers = false; keep(d.chain(t)) == confirm {
 			return confirm
 		}
 	}
 	if with {
 		d.markers = true
-		if d.hasGrid && (o-d.grid)&3 == 0 && keep(d.chain(o, last)) == confirm {
+		if d.hasGrid && (o-d.grid)&3 == 0 && keep(d.chain(t)) == confirm {
 			return confirm
 		}
 		switch {
 		case d.hasGrid: // there is no other one
 		case binary.BigEndian.Uint32(b) == 0:
-			if d.grid = o; keep(d.chain(o, last)) == confirm {
+			if d.grid = o; keep(d.chain(t)) == confirm {
 				d.hasGrid = true
 				return confirm
 			}
@@ -302,7 +305,7 @@ func (d *Decoder) try(o int64, last bool) verdict {
 				if int(binary.BigEndian.Uint32(b[p:])) != p {
 					continue
 				}
-				if d.grid = o + int64(p); keep(d.chain(o, last)) == confirm {
+				if d.grid = o + int64(p); keep(d.chain(t)) == confirm {
 					d.hasGrid = true
 					return confirm
 				}

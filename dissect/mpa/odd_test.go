@@ -1,0 +1,68 @@
+package mpa
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestOddHeader loses the segment in front of FPDUs with headers that no correct sender writes, each in a segment of its own. A right
+// CRC finds them all the same; without CRCs, or with a wrong one, nothing tells them from payload.
+func TestOddHeader(t *testing.T) {
+	const count = 4
+	odd := map[string][]byte{
+		"reserved bits": append([]byte{0xfd}, write(7, make([]byte, 80))[1:]...),
+		"opcode":        append([]byte{0xc1, 0x4f}, write(7, make([]byte, 81))[2:]...),
+		"short ULPDU":   {0x41, 0x43, 0, 0, 0, 0, 0, 9},
+		"no ULPDU":      {},
+	}
+	for name, ulpdu := range odd {
+		for _, markers := range []bool{false, true} {
+			for _, late := range []bool{false, true} {
+				for _, crc := range []string{"right", "wrong", "none"} {
+					t.Run(fmt.Sprintf("%s/markers %v/late %v/CRC %s", name, markers, late, crc), func(t *testing.T) {
+						e := Encoder{Markers: markers, CRC: crc != "none"}
+						before := framed(e.Append(nil, write(0, make([]byte, 90))))
+						start, size := e.Offset, int64(0)
+						var stream []byte
+						var want []int64
+						for range count {
+							want = append(want, e.Offset)
+							part := framed(e.Append(nil, ulpdu))
+							if crc == "wrong" {
+								part[len(part)-1] ^= 1
+							}
+							stream = append(stream, part...)
+							if size = max(size, int64(len(part))); int64(len(part)) != size {
+								t.Fatal("the segments are not of one size")
+							}
+						}
+						if crc != "right" {
+							want = nil
+						}
+						c := Config{CRC: TriOf(crc != "none"), Markers: TriOf(markers), Start: !late, AfterGap: late, Trusted: true, Grammar: testGrammar}
+						c.Segments = cutAt{start, size}
+						var d Decoder
+						if late {
+							d.Reset(c, start)
+							d.hasGrid = markers
+							d.grid = 0
+						} else {
+							d.Reset(c, 0)
+							d.Missing(int64(len(before)), true)
+						}
+						var got []int64
+						for part := range slices.Chunk(stream, int(size)) {
+							d.Write(bytes.Clone(part))
+							got = append(got, offsets(collect(&d, nil))...)
+						}
+						if !slices.Equal(got, want) {
+							t.Errorf("FPDUs at %d, want %d", got, want)
+						}
+					})
+				}
+			}
+		}
+	}
+}
