@@ -57,6 +57,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.doubt(w, false)
 		return None, false
 	}
+	f.MayMark = f.CRCStatus != CRCGood && d.maybeMarked()
 	d.trusty()
 	if f.CRCStatus == CRCBad {
 		r := d.seldom()

@@ -155,6 +155,9 @@ type FPDU struct {
 	Unsent int
 	// Captured sums up what was captured.
 	Captured Capture
+	// MayMark is true when markers may stand in the FPDU that were read as headers and payload: its direction began
+	// earlier than the capture, nothing before shows whether it has markers, and no CRC proves the reading.
+	MayMark bool
 	// Sync tells how the place of this FPDU was found.
 	Sync Sync
 }
@@ -170,7 +173,7 @@ func (f *FPDU) begin(off int64, w []byte, lead, n int) {
 func (f *FPDU) beginWith(off int64, w []byte, lead, n int, crc uint32) {
 	f.Offset, f.Size, f.Lead, f.ULPDULength, f.Wire = off, len(w), lead > 0, uint16(n), w //nolint:gosec // read from 16 bits
 	f.Markers, f.Missing, f.Unsent, f.Captured, f.Sync = f.Markers[:0], f.Missing[:0], 0, Full, InSync
-	f.CRC, f.WantCRC, f.HasCRC, f.CRCStatus = crc, crc, true, CRCGood
+	f.CRC, f.WantCRC, f.HasCRC, f.CRCStatus, f.MayMark = crc, crc, true, CRCGood, false
 }
 
 // PadZero reports whether all pad octets are zero, as they must be.

@@ -367,7 +367,12 @@ func (c *Conn) ahead(h *Direction, p *trace.PDU) bool {
 func (c *Conn) placed(h *Direction, p *trace.PDU) {
 	c.OutOfStep = c.OutOfStep || c.ahead(h, p)
 	sync := p.FPDU.Sync
-	if sync == mpa.InSync {
+	if p.FPDU.MayMark != h.mayMark {
+		h.mayMark = p.FPDU.MayMark
+		h.Unsure = h.mayMark
+		h.lost() // what was read so far may be something else
+	}
+	if sync == mpa.InSync || h.mayMark {
 		return
 	}
 	h.Unsure = sync == mpa.ByChain

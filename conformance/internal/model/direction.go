@@ -19,7 +19,9 @@ type Direction struct {
 	Began, Gap, Hole bool
 	// Unsure: the position of FPDUs was found by plausible headers only.
 	Unsure bool
-	Unread bool // a request of it could not be read, or was forgotten
+	// mayMark: the last FPDU may have markers that were read as its headers.
+	mayMark bool
+	Unread  bool // a request of it could not be read, or was forgotten
 	// NeverSent: no TSN is missing that could have carried the numbers of the last gap.
 	NeverSent bool
 	// Awaited: a finding waits for the next FPDU.
