@@ -154,6 +154,12 @@ func TestConn(t *testing.T) {
 			want: "ab@0#3 gap2@2#4:ended ef@4#4",
 		},
 		{
+			name: "keep-alive with another octet behind a hole, of which no acknowledgement was seen",
+			steps: one(open(), answer(), data(0, "ab"), acked(2), data(4, "ef").is("early"), data(5, "f").is("retransmission"),
+				data(5, "\x00").is("keepalive"), data(4, "e\x00").is("retransmission+conflict")),
+			want: "ab@0#3 gap2@2#5:ended ef@4#5",
+		},
+		{
 			name:  "keep-alive when no acknowledgement was ever seen",
 			steps: one(open(), data(0, "abc"), data(2, "\x00").is("keepalive")),
 			want:  "abc@0#2",

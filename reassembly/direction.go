@@ -338,8 +338,11 @@ func (h *Direction) unusual(s *Segment, off, end int64) Note {
 		}
 	}
 	d := h.disordered()
-	d.segments++
 	high := h.high()
+	if end-off == 1 && end == high && d.compare(s, off, end)&Conflict != 0 {
+		return KeepAlive // its octet may be any (RFC 1122 4.2.3.6), and the last acknowledgement may be missing from the capture
+	}
+	d.segments++
 	if from := max(off, 0); from < h.next {
 		note |= d.seen(from, min(end, h.next))
 	}
