@@ -91,8 +91,8 @@ func (d *Decoder) checkCRC(f *FPDU, whole bool) {
 }
 
 // misframed reports whether the octets of an FPDU that no CRC confirms are something
-// else, and puts them back: another startup frame, whose key looks like a length, or an
-// FPDU with markers that was framed without.
+// else, and puts them back: another startup frame, whose key looks like a length, an FPDU
+// with markers that was framed without, or one without a pad that was framed with it.
 func (d *Decoder) misframed(f *FPDU, lead int) bool {
 	w := f.Wire
 	if (keyed(w) || keyed(w[lead:])) && !d.missing(d.off, d.off+int64(lead+KeyLen)) {
@@ -104,7 +104,7 @@ func (d *Decoder) misframed(f *FPDU, lead int) bool {
 		d.unread(w)
 		return true
 	}
-	return false
+	return len(f.Missing) == 0 && d.pads == Unknown && d.lacksPad(w, int(f.ULPDULength))
 }
 
 // doubt puts an FPDU that makes no sense back: it is an odd one in a good chain, or the
@@ -269,7 +269,7 @@ func (d *Decoder) cut(f *FPDU, lead, n int) {
 	if !whole {
 		have = f.Wire[:f.Missing[0].From]
 	}
-	f.ULPDU, f.PadLen, f.PadKnown, f.Pad = nil, PadLen(n), whole, [3]byte{}
+	f.ULPDU, f.PadLen, f.PadKnown, f.Pad = nil, d.padLen(n), whole, [3]byte{}
 	at := d.toMarker(f.Offset)
 	if lead > 0 {
 		at += MarkerInterval

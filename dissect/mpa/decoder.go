@@ -131,6 +131,7 @@ type Decoder struct {
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
 	framing Tri  // whether there are markers, once an FPDU has shown it
+	pads    Tri  // whether FPDUs have pads, once that was shown where no CRC tells
 	right   bool // the CRC of the current FPDU is known to be right
 
 	verified Verified // CRCs in in
@@ -569,7 +570,7 @@ func (d *Decoder) crcOff() bool { return d.cfg.CRC == No && !d.markers }
 // size is the number of octets of an FPDU at the offset with an ULPDU of n
 // octets.
 func (d *Decoder) size(off int64, n int) int {
-	body := lengthSize + n + PadLen(n) + crcSize
+	body := lengthSize + n + d.padLen(n) + crcSize
 	if !d.markers {
 		return body
 	}

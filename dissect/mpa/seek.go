@@ -357,7 +357,7 @@ func tells(w []byte) bool {
 // was captured: a hole reads as zeros.
 func (d *Decoder) padZero(w []byte, off int64, n int) bool {
 	at := len(w) - crcSize
-	for i := PadLen(n); i > 0; i-- {
+	for i := d.padLen(n); i > 0; i-- {
 		if d.markers && (off+int64(at)-MarkerSize-d.grid)&(MarkerInterval-1) == 0 {
 			at -= MarkerSize
 		}

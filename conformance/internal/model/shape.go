@@ -30,6 +30,9 @@ func (p *packed) flag(b bool) {
 	p.n++
 }
 
+// LacksPad reports whether an FPDU was framed without the pad that its length asks for.
+func LacksPad(f *mpa.FPDU) bool { return f.PadLen != mpa.PadLen(int(f.ULPDULength)) }
+
 // gateBits is the room for gates in a shape.
 const gateBits = uint(catalogue.NumGates)
 
@@ -37,7 +40,7 @@ const gateBits = uint(catalogue.NumGates)
 // there are some.
 func (e *FPDU) shape(c *Conn, have catalogue.Gate) Shape {
 	f := e.FPDU
-	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || f.ULPDULength > mpa.MaxULPDU ||
+	if f.CRCStatus == mpa.CRCBad || !f.PadZero() || LacksPad(f) || f.ULPDULength > mpa.MaxULPDU ||
 		f.Sync != mpa.InSync || f.Unsent > 0 || e.Count == 0 && !e.firstAsUsual(c) {
 		return 0
 	}

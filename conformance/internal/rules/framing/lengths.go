@@ -86,9 +86,18 @@ var lengthRules = []rules.Rule{
 		ID: "MPA-FPDU-PAD-02", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Test: rules.Test{Needs: rules.SameCRC},
 		FPDU: &rules.On[*model.FPDU]{
-			Applies: endByCRC,
+			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
+				if model.LacksPad(e.FPDU) {
+					return rules.InScope
+				}
+				return endByCRC(c, e)
+			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
-				if pad, ok := shorterPad(e.FPDU); ok {
+				if model.LacksPad(e.FPDU) {
+					if !r.Reported(e.Direction) {
+						r.On(e.Begin(), "FPDUs have no pad, from this one on", "0 octets", fmt.Sprintf("%d octets", mpa.PadLen(int(e.FPDU.ULPDULength))))
+					}
+				} else if pad, ok := shorterPad(e.FPDU); ok {
 					r.On(e.Begin(), "the pad is too short", fmt.Sprintf("%d octets", pad), fmt.Sprintf("%d octets", e.FPDU.PadLen))
 				}
 			},
