@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// covered are octets in an FPDU that may be another FPDU, or several of them: where they begin, with a TCP segment, and where they end,
-// as their lengths say. by is where the FPDU ends that they are in, at is its place.
+// covered are octets in an FPDU that may be another FPDU, or several of them: where they begin, with a TCP segment or with the next
+// message of its queue, and where they end, as their lengths say. by is where the FPDU ends that they are in, at is its place.
 type covered struct {
 	from, to, by int64
 	at           Place
@@ -60,8 +61,13 @@ func (s *Segment) SkipsSwallowed(c *Conn) (x Swallowed, ok bool) {
 	if s.Queues[g.QN].Seen {
 		want = m.MSN + 1
 	}
+	return k.swallowed(), k.msn == want
+}
+
+// swallowed is what the FPDU reaches over.
+func (k *covered) swallowed() Swallowed {
 	most := int(k.from-(k.by-sizeOf(int(k.length)))) - LengthSize - CrcSize
-	return Swallowed{k.at, k.length, int(k.by - k.from), most}, k.msn == want
+	return Swallowed{k.at, k.length, int(k.by - k.from), most}
 }
 
 // LengthsOnly reports whether nothing but lengths leads from one FPDU of a direction to the next, and all octets are there.
@@ -74,26 +80,56 @@ func (c *Conn) LengthsOnly(h *Direction) bool {
 func (h *Direction) lengths(p *trace.PDU) {
 	f := p.FPDU
 	h.LastLength = 0
-	if f.CRCStatus != mpa.CRCOff || len(f.Markers) > 0 || len(p.Bounds) == 0 || p.Bounds[0] != 0 || !headsFPDU(f.Wire) {
+	if LacksPad(f) || f.CRCStatus != mpa.CRCOff || len(f.Markers) > 0 || !headsFPDU(f.Wire) {
 		return
 	}
-	h.LastLength = f.ULPDULength
-	if len(p.Bounds) < 2 || len(f.Missing) > 0 {
-		return
+	if len(p.Bounds) > 0 && p.Bounds[0] == 0 {
+		h.LastLength = f.ULPDULength
 	}
-	from := p.Bounds[1]
-	to, k := from, covered{}
+	switch {
+	case len(f.Missing) > 0:
+	case h.LastLength > 0 && len(p.Bounds) > 1 && h.covers(p, p.Bounds[1]):
+	case p.Segment != nil && !p.Segment.Tagged && p.Segment.Last:
+		if from := nextInside(f.Wire, p.Segment); from > 0 {
+			h.covers(p, from)
+		}
+	}
+}
+
+// covers records that FPDUs seem to begin at a place inside an FPDU, and reports whether they do.
+func (h *Direction) covers(p *trace.PDU, from int) bool {
+	f, to, k := p.FPDU, from, covered{}
 	for to < len(f.Wire) && headsFPDU(f.Wire[to:]) {
 		k.counts(f.Wire[to:])
 		to += int(sizeOf(int(binary.BigEndian.Uint16(f.Wire[to:]))))
 	}
-	if to >= len(f.Wire) && to > from {
-		k.from, k.to, k.by = p.From+int64(from), p.From+int64(to), p.From+p.Length
-		if k.at, k.length = h.LastFPDU(), f.ULPDULength; k.to != k.by {
-			k.n = 0
-		}
-		h.Chain.suspects().covered = k
+	if to < len(f.Wire) || to == from {
+		return false
 	}
+	k.from, k.to, k.by = p.From+int64(from), p.From+int64(to), p.From+p.Length
+	if k.at, k.length = h.LastFPDU(), f.ULPDULength; k.to != k.by {
+		k.n = 0
+	}
+	h.Chain.suspects().covered = k
+	return true
+}
+
+// nextInside is the place in the FPDU w of a segment at which the next message of its queue seems to begin; 0: there is none. Such an
+// FPDU is one behind it in the same TCP segment, if its length is wrong.
+func nextInside(w []byte, g *ddp.Segment) int {
+	const header = LengthSize + 6 // in front of the queue number
+	var next [12]byte             // the message begins, and has offset 0
+	binary.BigEndian.PutUint32(next[:], g.QN)
+	binary.BigEndian.PutUint32(next[4:], g.MSN+1)
+	const least = LengthSize + ddp.UntaggedLen + CrcSize
+	if len(w) < 2*least {
+		return 0
+	}
+	at := bytes.Index(w[least+header:], next[:])
+	if at < 0 || at%4 != 0 {
+		return 0 // FPDUs are multiples of four octets
+	}
+	return least + at
 }
 
 // lastFrom is where the FPDU with LastLength begins.
@@ -149,7 +185,7 @@ func (e *FPDU) SwappedToEnd() (n int, ok bool) {
 // SwappedBefore returns the length of the FPDU that reaches over others in front of these octets, with its octets swapped, if the
 // first of them begins just where that ends.
 func (s *Loose) SwappedBefore() (n int, ok bool) {
-	if by, _ := s.Overlaps(); by == 0 {
+	if _, ok := s.Overlaps(); !ok {
 		return 0, false
 	}
 	return s.leadsTo(s.Chain.covered.from)
@@ -164,17 +200,14 @@ func (s *Loose) Swapped() (n int, ok bool) {
 	return n, ok && size == s.Length
 }
 
-// Overlaps returns by how many octets the last FPDU reaches over others, which begin with a TCP segment inside it, and the last of
-// which ends where these octets do; most is the length that it can have at most. 0: it does not, as far as is known.
-func (s *Loose) Overlaps() (by, most int) {
-	if s.LastLength == 0 || s.Chain.suspected == nil || s.From != s.Latest.End {
-		return 0, 0
+// Overlaps returns by how many octets the last FPDU reaches over others, the first of which begins with a TCP segment, or is the next
+// message of its queue, and the last of which ends where these octets do. ok is false if it does not, as far as is known.
+func (s *Loose) Overlaps() (x Swallowed, ok bool) {
+	if s.Chain.suspected == nil || s.From != s.Latest.End {
+		return x, false
 	}
 	k := &s.Chain.covered
-	if k.by != s.From || k.to != s.End {
-		return 0, 0
-	}
-	return int(s.From - k.from), int(k.from-s.lastFrom()) - LengthSize - CrcSize
+	return k.swallowed(), k.by == s.From && k.to == s.End
 }
 
 // restOfFrame reports whether an FPDU is none: nothing but what follows a startup frame in its TCP segment, up to the end of the

@@ -53,13 +53,12 @@ var lengthRules = []rules.Rule{
 		Loose: &rules.On[*model.Loose]{
 			// The CRC field may be missing, and the pad.
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
-				by, _ := s.Overlaps()
+				x, over := s.Overlaps()
 				_, swapped := s.Swapped()
-				return rules.InScopeIf((by > mpa.PadLen(int(s.LastLength))+model.CrcSize || swapped) && c.LengthsOnly(s.Direction)).Given(catalogue.Sync | catalogue.Full)
+				return rules.InScopeIf((over && x.By > mpa.PadLen(int(x.Length))+model.CrcSize || swapped) && c.LengthsOnly(s.Direction)).Given(catalogue.Sync | catalogue.Full)
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
-				by, most := s.Overlaps()
-				x := model.Swallowed{At: s.LastFPDU(), Length: s.LastLength, By: by, Most: most}
+				x, _ := s.Overlaps()
 				if n, ok := s.SwappedBefore(); ok {
 					r.Report(swappedLength(s.LastFPDU(), s.LastLength, n))
 					return
@@ -189,11 +188,11 @@ var lengthRules = []rules.Rule{
 				return rules.InScopeIf(behindSuspect(s) || inPlaceOfFPDU(s))
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
-				by, _ := s.Overlaps()
+				_, over := s.Overlaps()
 				switch {
 				case behindSuspect(s):
 					reportLost(r, s.Direction, s.Chain.Begin(s.Dir), "the octets after this FPDU are not an FPDU; its length is wrong")
-				case by > 0 && r.Trace.CRC == mpa.No, (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
+				case over && r.Trace.CRC == mpa.No, (s.Awaited || s.Noise) && s.From == s.Latest.End: // something is wrong with the FPDU before them, too
 					reportLost(r, s.Direction, s.LastFPDU(), noFPDUBehind)
 				case tooLong(s.Octets):
 					reportLost(r, s.Direction, s.Begin(), noLength)
