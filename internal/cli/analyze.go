@@ -95,7 +95,7 @@ func (o *analyzeOptions) run(args []string) error {
 	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
-	opt.Sums = !o.unjudged
+	opt.Sums, o.rows = !o.unjudged, o.wanted()
 	defer ignoreFirstInterrupt(files)()
 	if o.quiet && o.wanted() {
 		return (&statsAlone{&o.input, &o.statFlags, o.s, o.format, o.unjudged, &o.pager}).run(opt, files)

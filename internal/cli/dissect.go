@@ -214,7 +214,7 @@ func (o *dissectOptions) run(args []string) error {
 	if err := o.judgeable(o.unjudged); err != nil {
 		return err
 	}
-	o.shown = o.list
+	o.shown, o.rows = o.list, o.wanted() || o.shaped() && len(o.list) == 0
 	opt.Sums = !o.unjudged
 	// A line needs neither frames nor payload.
 	opt.Brief = (o.format == "text" || o.format == parquetFormat) && !o.tree && !o.hex && !o.exports() && !o.shaped() && o.dump == 0
@@ -310,13 +310,18 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 	k := o.foresee(o.s, u, opt, o.exports(), nil)
 	o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
 	shown := picked(sel, sink)
-	g := o.gate(shown, k, o.exports() || o.shaped())
+	whole := o.exports() || o.shaped()
+	g := o.gate(shown, k, whole)
 	o.watch(printed(sink), &opt)
 	o.knows(printed(sink), k)
 	g.watch(&opt)
 	memory := account(&opt)
 	st := o.stats(&o.input, &opt, sel, k)
-	late, judges := o.belated(sel, &opt, o.judged(u.name, g.or(shown), st, memory, &opt))
+	next := g.or(shown)
+	if whole {
+		next = k.moved(next, &opt)
+	}
+	late, judges := o.belated(sel, &opt, k, o.judged(u.name, next, st, memory, &opt))
 	run := pipeline.New(opt, judges)
 	o.pager.ends(run.Stop)
 	if ex != nil {
@@ -348,7 +353,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 			tell(err)
 		}
 	}
-	o.s.remarked(elsewhere(u.name, late))
+	o.s.remarked(k.elsewhere(u.name, late))
 	o.lacking(u, run, g, shown, failed, ex != nil && ex.any)
 	return failed
 }

@@ -20,8 +20,9 @@ type filterFlags struct {
 	display, reading string
 	twice            bool
 	// shown are the fields whose values an output shows: with -2 they are known as early as
-	// those of a filter.
+	// those of a filter. rows: an output has frames with their PDUs, whatever fields it shows.
 	shown []*fields.Field
+	rows  bool
 }
 
 // aboutFilters explains the flags, in the help of each command that has them.
@@ -39,8 +40,9 @@ that it completed. Tables show the connections that have a matching frame.`
 const aboutTwice = `
 Some values become known only after their frame: the latency of a request, or a violation
 that only the end of the connection proves. They do not select the frame unless the file
-is read twice (-2). analyze and check read it twice if FILTER asks for such a value. With -2,
--R FILTER leaves out frames before -Y decides; their PDUs are analysed nevertheless, and
+is read twice (-2). analyze and check read it twice if FILTER asks for such a value. With -2
+a PDU that became known behind its frame, because packets are missing or came out of order,
+is in the row of its frame, and -R FILTER leaves out frames before -Y decides; their PDUs are analysed nevertheless, and
 frames keep their numbers.`
 
 func (o *filterFlags) flags(f *pflag.FlagSet) {
@@ -105,28 +107,37 @@ type foresight struct {
 	known *fields.Hindsight
 	// within are the frames that -R leaves, nil for all.
 	within *frameFilter
+	// again: the capture was not read twice, and -2 would have done so.
+	again bool
 }
 
 // foresee reads a capture for what a filter asks for and only later frames tell, if that
 // is wanted. What is wrong with the file is reported when it is read again. always: as with
 // -2, if the files can be read twice.
 func (in *input) foresee(s *IOStreams, u *unit, opt pipeline.Options, always bool, enabled func(*conformance.Entry) bool) (k foresight) {
+	repeatable := readableTwice(u.files, "") == nil
+	k.again = !in.twice && repeatable
 	if !in.filters() && !in.twice {
 		return k
 	}
-	if fs := slices.Concat(compiled(in.display).Fields(), in.shown); fields.Later(fs) && (in.twice || always && readableTwice(u.files, "") == nil) {
-		k.known = new(fields.Hindsight)
-	}
-	if in.reading != "" {
-		k.within = newFrameFilter(compiled(in.reading), foresight{})
-	}
-	if k.known == nil && k.within == nil {
-		return k
-	}
-	k.scout(context.Background(), opt, enabled, func(opt *pipeline.Options) (capture.Source, error) {
+	fs := slices.Concat(compiled(in.display).Fields(), compiled(in.reading).Fields(), in.shown)
+	move := in.twice && (in.rows || in.filters() || fields.OfPDUs(fs))
+	open := func(opt *pipeline.Options) (capture.Source, error) {
 		opt.ReadAhead = in.ahead()
 		return in.open(u, s)
-	})
+	}
+	if move || fields.Later(fs) && (in.twice || always && repeatable) {
+		k.known = new(fields.Hindsight)
+		if move {
+			k.known.Move()
+		}
+		k.scout(context.Background(), opt, enabled, open)
+	}
+	if in.reading != "" {
+		reading := foresight{within: newFrameFilter(compiled(in.reading), foresight{known: k.known})}
+		reading.scout(context.Background(), opt, enabled, open)
+		k.within = reading.within
+	}
 	return k
 }
 
@@ -137,7 +148,10 @@ func (k foresight) scout(
 	src, err := open(&opt)
 	opt.OnError, opt.Saw, opt.Opened = nil, nil, nil
 	opt.Brief, opt.NoRecords = true, true
-	scout := &scouting{foresight: k}
+	scout := &scouting{foresight: k, judges: k.known != nil || fields.OfFindings(k.within.filter.Fields())}
+	if k.known.Finds() {
+		opt.Brief, opt.Opened = false, k.known.Opened
+	}
 	scout.Engine = partly(conformance.New(conformance.Options{Enabled: enabled, OnBug: func(string, any) {}, OnFinding: scout.finding}, nil), &opt)
 	k.within.watch(&opt)
 	run := pipeline.New(opt, k.within.before(scout))
@@ -155,12 +169,15 @@ func (k foresight) scout(
 type scouting struct {
 	*conformance.Engine
 	foresight
+	judges bool
 }
 
 // PDU implements [trace.Sink].
 func (s *scouting) PDU(p *trace.PDU) {
 	if s.known != nil {
 		s.known.PDU(p)
+	}
+	if s.judges {
 		s.Engine.PDU(p)
 	}
 }
@@ -173,9 +190,15 @@ func (s *scouting) Transaction(t *trace.Transaction) {
 }
 
 // Frame implements [pipeline.Sink].
-func (*scouting) Frame(*pipeline.Frame) {}
+func (s *scouting) Frame(f *pipeline.Frame) {
+	if s.known != nil {
+		s.known.Frame(f)
+	}
+}
 
 func (s *scouting) finding(f *conformance.Finding) {
-	s.known.Finding(ofFields(f))
+	if s.known != nil {
+		s.known.Finding(ofFields(f))
+	}
 	s.within.Finding(f)
 }

@@ -22,6 +22,7 @@ type frameFilter struct {
 	c      *fields.Collector
 	alone  *fields.Collector // of findings that stand alone
 	within *frameFilter      // nil: anything
+	known  *fields.Hindsight // of an earlier run, nil without one
 
 	frames, pdus, conns bits // that match
 	any                 bool // one of them does
@@ -34,7 +35,7 @@ type frameFilter struct {
 }
 
 func newFrameFilter(f *display.Filter, k foresight) *frameFilter {
-	m := &frameFilter{filter: f, within: k.within, c: fields.NewCollector(f.Fields()), alone: fields.NewCollector(f.Fields())}
+	m := &frameFilter{filter: f, within: k.within, known: k.known, c: fields.NewCollector(f.Fields()), alone: fields.NewCollector(f.Fields())}
 	m.c.Use(k.known)
 	m.c.Describe(render.AppendInfo)
 	return m
@@ -96,6 +97,9 @@ func (m *frameFilter) Opened(f *pipeline.Frame) {
 	m.number = f.Number
 	m.conn(f.Conn)
 	m.c.Opened(f)
+	for _, x := range m.known.MovedTo(f) {
+		m.pdu(x.PDU)
+	}
 }
 
 func (m *frameFilter) conn(c *trace.Connection) {
@@ -213,7 +217,9 @@ type watching struct {
 
 // PDU implements [trace.Sink].
 func (w *watching) PDU(p *trace.PDU) {
-	w.m.pdu(p)
+	if !w.m.known.Elsewhere(p.Number) {
+		w.m.pdu(p)
+	}
 	if w.next != nil {
 		w.next.PDU(p)
 	}

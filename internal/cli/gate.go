@@ -39,6 +39,11 @@ type gate struct {
 
 	pdus, conns bits // that were passed on
 	passed      bool
+	// earlier is what an earlier run found out, nil without one; moved are the PDUs that match with
+	// their frame and become known behind it.
+	earlier *fields.Hindsight
+	moved   bits
+
 	// lonely counts frames without a PDU that match: not all outputs show them.
 	lonely uint64
 	// watched: frames without a PDU are looked at too.
@@ -58,7 +63,7 @@ func (o *filterFlags) gate(next pipeline.Sink, k foresight, whole bool) *gate {
 		return nil
 	}
 	f := compiled(o.display)
-	g := &gate{filter: f, rest: f, next: next, within: k.within, alone: fields.NewPDUCollector(f.Fields()), whole: whole}
+	g := &gate{filter: f, rest: f, next: next, within: k.within, earlier: k.known, alone: fields.NewPDUCollector(f.Fields()), whole: whole}
 	if rest, first := f.Split(fields.OfFrame); first != nil {
 		g.rest, g.early = rest, newEarly(first)
 	}
@@ -104,7 +109,14 @@ func (g *gate) watch(opt *pipeline.Options) {
 	if g.c.NeedsInterfaces() {
 		opt.ReadAhead = false
 	}
+	if g.places() {
+		opt.Brief, g.watched = false, true
+	}
 }
+
+// places reports whether PDUs match with a frame that they become known behind. If the unit is the
+// frame, they come with it.
+func (g *gate) places() bool { return !g.whole && g.earlier.Moves() }
 
 // of has the gate know the source of the run.
 func (g *gate) of(src capture.Source) {
@@ -156,28 +168,42 @@ func (g *gate) endFrame() {
 
 // PDU implements [trace.Sink].
 func (g *gate) PDU(p *trace.PDU) {
-	g.carries = true
+	g.carries = g.carries || !g.elsewhere(p)
 	if g.late {
 		g.held = append(g.held, heldEvent{pdu: g.copies.copy(p)})
 		return
 	}
-	g.gather(p)
-	g.decide(p, g.matches())
+	g.decide(p, g.matching(p))
 }
+
+// matching reports whether a PDU matches: with the frame at hand, or with its own.
+func (g *gate) matching(p *trace.PDU) bool {
+	if g.elsewhere(p) {
+		return g.moved.has(p.Number)
+	}
+	g.gather(p)
+	return g.matches()
+}
+
+// elsewhere reports whether a PDU was decided about with an earlier frame.
+func (g *gate) elsewhere(p *trace.PDU) bool { return g.places() && g.earlier.ElsewhereOwn(p.Number) }
 
 // matches reports whether what is known matches.
 func (g *gate) matches() bool { return g.rest.Match(g.c.Row()) }
 
 // decide passes on a PDU if it matches.
 func (g *gate) decide(p *trace.PDU, matches bool) {
-	if g.last = matches && g.within.Frame(p.Frame); !g.last {
+	elsewhere := g.elsewhere(p)
+	if g.last = matches && (elsewhere || g.within.Frame(p.Frame)); !g.last {
 		skip(g.next, p)
 		return
 	}
 	g.pass(p.Conn)
 	g.pdus.add(p.Number)
-	g.shown = true
-	g.c.Shown()
+	if !elsewhere {
+		g.shown = true
+		g.c.Shown()
+	}
 	g.next.PDU(p)
 }
 
@@ -257,7 +283,7 @@ func (g *gate) take() {
 		switch e := &g.held[i]; {
 		case g.whole:
 			g.add(e)
-		case e.pdu != nil:
+		case e.pdu != nil && !g.elsewhere(e.pdu):
 			g.c.Carries(e.pdu)
 		}
 	}
@@ -276,7 +302,11 @@ func (g *gate) release() {
 		e := &g.held[i]
 		switch {
 		case e.pdu != nil:
-			if !g.whole {
+			switch {
+			case g.whole:
+			case g.elsewhere(e.pdu):
+				matches = g.moved.has(e.pdu.Number)
+			default:
 				g.gather(e.pdu)
 				g.known(i)
 				matches = g.matches()
@@ -344,8 +374,13 @@ func (g *gate) known(place int) {
 // Frame implements [pipeline.Sink].
 func (g *gate) Frame(f *pipeline.Frame) {
 	g.take()
+	later := g.later(f)
+	for _, x := range later {
+		g.c.Carries(x.PDU)
+	}
 	g.c.Frame(f)
 	g.release()
+	g.place(later)
 	show := g.shown
 	if !g.carries && g.within.Frame(f.Number) && g.matches() {
 		g.lonely++
@@ -363,6 +398,32 @@ func (g *gate) Frame(f *pipeline.Frame) {
 	}
 	g.pending, g.carries, g.shown, g.frame = false, false, false, 0
 	g.reset()
+}
+
+// later are the PDUs of a frame that become known behind it, and say that it is theirs.
+func (g *gate) later(f *pipeline.Frame) (own []fields.Moved) {
+	if !g.places() {
+		return nil
+	}
+	for _, x := range g.earlier.MovedTo(f) {
+		if x.Own {
+			own = append(own, x)
+		}
+	}
+	return own
+}
+
+// place decides about PDUs of the frame at hand that become known later.
+func (g *gate) place(later []fields.Moved) {
+	for _, x := range later {
+		g.carries = true
+		g.gather(x.PDU)
+		if g.matches() && g.within.Frame(x.PDU.Frame) {
+			g.moved.add(x.PDU.Number)
+			g.shown = true
+			g.c.Shown()
+		}
+	}
 }
 
 // Frames, PDUs and connections that were passed on, as [pipeline.Matches]: the gate is asked

@@ -92,7 +92,7 @@ func (o *statFlags) stats(in *input, opt *pipeline.Options, sel *pipeline.Select
 	if !o.wanted() {
 		return nil
 	}
-	only := statistics.Only{Filter: in.display, Known: k.known, Describe: render.AppendInfo, Memory: opt.Memory}
+	only := statistics.Only{Filter: in.display, Known: k.known, Describe: render.AppendInfo, Memory: opt.Memory, Again: k.again}
 	if k.within != nil {
 		only.Within = k.within.Frame
 	}

@@ -60,6 +60,7 @@ func (a *statsAlone) run(opt pipeline.Options, files []string) error {
 }
 
 func (a *statsAlone) all(opt pipeline.Options, files []string) error {
+	a.rows = true
 	a.sandbox.confine(a.s, files)
 	units := a.units(files)
 	w := &statWriter{w: a.s.Out, format: a.format, named: len(units) > 1}

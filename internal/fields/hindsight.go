@@ -9,8 +9,9 @@ import (
 
 // Hindsight is what a run over all of a capture found out about its PDUs, for a second
 // run over the same: findings that became known at the end of a connection, and
-// latencies, which are then known of the request as well as of its answer. It is a
-// sink of the first run. For each transaction and each finding it keeps a few octets.
+// latencies, which are then known of the request as well as of its answer; with Move also
+// PDUs that became known behind their frame. It is a sink of the first run. For each
+// transaction and each finding it keeps a few octets.
 type Hindsight struct {
 	latencies   []latency
 	findings    []Finding
@@ -18,6 +19,7 @@ type Hindsight struct {
 	sends       sends
 	last        uint64 // the PDU at hand
 	sorted      bool
+	moved       *moved // nil without Move
 }
 
 type latency struct {
@@ -28,6 +30,9 @@ type latency struct {
 // PDU implements [trace.Sink].
 func (h *Hindsight) PDU(p *trace.PDU) {
 	h.last = p.Number
+	if h.moved != nil {
+		h.moved.pdu(p)
+	}
 	for _, s := range h.sends.add(p) {
 		if s.pdu != p.Number {
 			h.reassembled = append(h.reassembled, sendSegment{s.pdu, p.Frame})
@@ -40,6 +45,9 @@ func (*Hindsight) Gap(*trace.GapEvent) {}
 
 // Transaction implements [trace.Sink].
 func (h *Hindsight) Transaction(t *trace.Transaction) {
+	if h.moved != nil {
+		h.moved.transaction(t)
+	}
 	if t.Last < 0 {
 		return
 	}

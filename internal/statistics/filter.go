@@ -91,17 +91,23 @@ func (r *Run) gathers(p *trace.PDU) {
 	for _, m := range r.matchers {
 		m.c.PDU(p)
 	}
-	if len(r.matchers) > 0 {
+	if r.places {
 		r.late.PDU(p)
 	}
 }
 
 // noteLate says in a report how many PDUs were decided about with another frame than theirs.
 func (r *Run) noteLate(rep *Report) {
-	if n := r.late.Later + r.late.Never; n > 0 {
-		rep.note(fmt.Sprintf("The place of %d of the PDUs became known only behind the frame: %d count with the later frame that showed it, %d with none.",
-			n, r.late.Later, r.late.Never))
+	n := r.late.Later + r.late.Never
+	if n == 0 {
+		return
 	}
+	note := fmt.Sprintf("The place of %d of the PDUs became known only behind the frame: %d count with the later frame that showed it, %d with none.",
+		n, r.late.Later, r.late.Never)
+	if r.again {
+		note += " With -2 each counts with its frame."
+	}
+	rep.note(note)
 }
 
 // ofPDUs reports whether the matcher at a place asks for what PDUs say.

@@ -50,6 +50,9 @@ const (
 	protoData    = "data"
 )
 
+// ofFrames says that a PDU counts below its frame.
+func (h *hierarchy) ofFrames() {}
+
 func (h *hierarchy) event(e *event) {
 	if e.is != aPDU || len(h.above) > 2*maxDepth {
 		return

@@ -19,6 +19,7 @@ type Run struct {
 	frames   []gated[frameTap]
 	values   []gated[valueTap]
 	events   []gated[eventTap]
+	rows     []gated[eventTap] // those that are rowTaps
 	conns    []connTap
 	findings []gated[findingTap]
 
@@ -32,12 +33,19 @@ type Run struct {
 	at       uint64
 	matchers []*matcher
 	late     pipeline.Belated // PDUs that count with another frame than theirs
+	places   bool             // it matters for a tap with which frame they count
+	again    bool             // a second reading would tell
 	matched  []bool           // by matcher, for the current frame
 	needs    Needs
-	// waiting: some taps of events wait for a filter, pending are the events until then.
-	waiting bool
-	pending []event
-	one     event
+	// waiting: some taps of events wait for a filter, pending are the events until then, ofRows
+	// those for rows alone.
+	waiting         bool
+	pending, ofRows []event
+	one             event
+	// verdicts are what was decided about PDUs that become known behind their frame; verdict is
+	// that about the PDU at hand, nil if it is decided with the frame at hand.
+	verdicts map[uint64]*verdict
+	verdict  *verdict
 }
 
 // Needs returns what the statistics have to see.
@@ -51,7 +59,7 @@ type gated[T any] struct {
 
 // Gather makes a run for a capture. The filter must be one that was compiled before.
 func (s *Set) Gather(only Only) *Run {
-	r := &Run{within: only.Within, only: -1, known: only.Known, describe: only.Describe, counts: true, room: room{only.Memory}}
+	r := &Run{within: only.Within, only: -1, known: only.Known, describe: only.Describe, counts: true, again: only.Again, room: room{only.Memory}}
 	if m, err := newMatcher(only.Filter, nil); err == nil {
 		r.only = r.gate(m)
 	}
@@ -71,9 +79,11 @@ func (r *Run) add(s *spec) {
 		r.register(t, g)
 		belated = belated || r.ofPDUs(g)
 		if _, ok := t.(eventTap); ok {
-			belated = belated || g >= 0 || r.only >= 0
+			_, rows := t.(rowTap)
+			belated = belated || rows || g >= 0 || r.only >= 0
 		}
 	}
+	r.places = r.places || belated
 	for len(r.belated) < len(r.taps) {
 		r.belated = append(r.belated, belated)
 	}
@@ -121,7 +131,11 @@ func (r *Run) register(t tap, gate int) {
 	}
 	if x, ok := t.(eventTap); ok {
 		r.needs.PDUs, r.needs.Related = true, true
-		r.events = append(r.events, gated[eventTap]{x, gate})
+		if _, row := t.(rowTap); row {
+			r.rows = append(r.rows, gated[eventTap]{x, gate})
+		} else {
+			r.events = append(r.events, gated[eventTap]{x, gate})
+		}
 		r.waiting = r.waiting || gate >= 0 || r.decides()
 	}
 	if x, ok := t.(connTap); ok {
@@ -145,8 +159,10 @@ func (r *Run) Saw(_ uint64, ns int64) { r.clock.saw(ns) }
 // PDU implements [trace.Sink].
 func (r *Run) PDU(p *trace.PDU) {
 	r.at = p.Frame
-	r.gathers(p)
-	if len(r.events) == 0 {
+	if r.verdict = r.verdicts[p.Number]; r.verdict == nil {
+		r.gathers(p)
+	}
+	if len(r.events)+len(r.rows) == 0 {
 		return
 	}
 	r.one.set(p)
@@ -158,7 +174,7 @@ func (r *Run) Transaction(t *trace.Transaction) {
 	for _, m := range r.matchers {
 		m.c.Transaction(t)
 	}
-	if len(r.events) == 0 {
+	if len(r.events)+len(r.rows) == 0 {
 		return
 	}
 	// It comes behind the PDU that completed it, which has its direction and time.
@@ -178,10 +194,14 @@ func (r *Run) Gap(*trace.GapEvent) {}
 // happened tells the taps of an event, and keeps it for those that wait for a filter.
 func (r *Run) happened() {
 	for _, e := range r.events {
-		if e.gate < 0 && !r.decides() {
+		if e.gate < 0 && !r.decides() || r.verdict != nil && r.verdict.passes(e.gate) {
 			e.tap.event(&r.one)
 		}
 	}
+	if r.verdict != nil {
+		return
+	}
+	r.inRows(&r.one)
 	if r.waiting {
 		r.pending = append(r.pending, r.one)
 	}
@@ -189,15 +209,18 @@ func (r *Run) happened() {
 
 // Frame implements [pipeline.Sink].
 func (r *Run) Frame(f *pipeline.Frame) {
-	if len(r.matchers) > 0 {
+	moved := r.known.MovedTo(f)
+	r.tellMoved(moved)
+	if r.places {
 		r.late.Frame(f)
 	}
 	for i, m := range r.matchers {
 		m.c.Frame(f)
 		r.matched[i] = m.match()
 	}
-	r.at = f.Number
+	r.at, r.verdict = f.Number, nil
 	r.decide()
+	r.decided(moved)
 	for _, t := range r.frames {
 		if r.passes(t.gate) {
 			t.tap.frame(f)
@@ -227,19 +250,26 @@ func (r *Run) passes(gate int) bool { return r.counts && (gate < 0 || r.matched[
 // decide decides about the current frame, and tells the taps of the events that waited.
 func (r *Run) decide() {
 	r.counts = (r.only < 0 || r.matched[r.only]) && (r.within == nil || r.within(r.at))
-	if len(r.pending) == 0 {
+	r.tell(r.rows, r.ofRows)
+	r.tell(r.events, r.pending)
+	clear(r.pending) // of connections
+	clear(r.ofRows)
+	r.pending, r.ofRows = r.pending[:0], r.ofRows[:0]
+}
+
+// tell tells taps of the events that waited.
+func (r *Run) tell(taps []gated[eventTap], events []event) {
+	if len(events) == 0 {
 		return
 	}
-	for _, t := range r.events {
+	for _, t := range taps {
 		if t.gate < 0 && !r.decides() || !r.passes(t.gate) {
 			continue
 		}
-		for i := range r.pending {
-			t.tap.event(&r.pending[i])
+		for i := range events {
+			t.tap.event(&events[i])
 		}
 	}
-	clear(r.pending) // of connections
-	r.pending = r.pending[:0]
 }
 
 // Connection implements [conformance.Sink]: it takes the findings of a connection.

@@ -21,6 +21,8 @@ type Only struct {
 	Within func(frame uint64) bool
 	// Describe tells a PDU in a line, for filters that ask for the column Info.
 	Describe func(b []byte, p *trace.PDU) []byte
+	// Again says that a second reading, which there was not, would tell of each PDU with its frame.
+	Again bool
 	// Memory is the account of the run, nil for none.
 	Memory *budget.Account
 }

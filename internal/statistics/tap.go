@@ -29,6 +29,8 @@ type (
 	}
 	// eventTap learns of PDUs and transactions in the frames that its filter matches.
 	eventTap interface{ event(*event) }
+	// rowTap is an eventTap that counts a PDU with the frame that comes next.
+	rowTap interface{ ofFrames() }
 	// connTap learns of each connection that carried iWARP once it is over.
 	connTap interface{ conn(*trace.Connection) }
 	// findingTap learns of findings.
