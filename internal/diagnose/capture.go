@@ -38,10 +38,10 @@ func (s *Summary) unread(t *pipeline.Totals, o *pipeline.Others) {
 	}
 	l := &o.Links[0]
 	for _, d := range s.all {
-		if d.Kind == Missing && d.same == "acked" && strings.Contains(d.Text, captureLost) {
+		if d.because != nil {
 			_, _, d.Advice = linkName(l.Type)
-			d.Text = strings.Replace(d.Text, captureLost, fmt.Sprintf("the network did not lose them. They may be in %s of link type %d, the first "+
-				"in frame %d, which this program does not read.", Counted(l.Count, "frame", "frames"), l.Type, l.First), 1)
+			d.Text = d.because(fmt.Sprintf("the network did not lose them. They may be in %s of link type %d, the first in frame %d, which this program does not read.",
+				Counted(l.Count, "frame", "frames"), l.Type, l.First))
 		}
 	}
 }

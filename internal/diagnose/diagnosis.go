@@ -52,6 +52,8 @@ type Diagnosis struct {
 	// words, if not nil, writes the sentences: that is put off until it is known that the
 	// connection tells for all those that are folded with it.
 	words func(*Diagnosis)
+	// because, if not nil, is the text with another cause: what that is may be known only at the end of the capture.
+	because func(cause string) string
 
 	// Conns are the numbers of the connections that have it, as far as they are listed; Of
 	// is how many there are.

@@ -179,14 +179,21 @@ func (a *about) gaps(dir trace.Dir) {
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
 	}
-	if why != "" {
-		d.Text += ". " + why
-	} else {
-		d.Text += "." + whyMissing(len(holes), acked, file, leap, peer, &d)
-	}
+	behind := ""
 	if leap {
-		d.Text += fmt.Sprintf(" In front of frame %d more of both sides is missing at once than usual: that frame may belong to another connection on the same "+
+		behind = fmt.Sprintf(" In front of frame %d more of both sides is missing at once than usual: that frame may belong to another connection on the same "+
 			"ports, the beginning of which is not in the capture, and then these octets were never sent.", a.HalfOpen.Leap)
+	}
+	if d.Text += "."; why != "" {
+		d.Text += " " + why + behind
+	} else {
+		before := d.Text
+		text := func(cause string) string {
+			return before + whyMissing(len(holes), acked, file, leap, peer, cause, &d) + behind
+		}
+		if d.Text = text(captureLost); d.same == "acked" && acked == len(holes) {
+			d.because = text
+		}
 	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
@@ -213,8 +220,9 @@ func (a *about) leaps(h *trace.Hole) bool {
 const captureLost = "the capture lost them, and not the network."
 
 // whyMissing says why octets of a number of gaps may be missing, of which the other side acknowledged some, and
-// some are where the file is damaged. leap: some may be none, see [about.leaps].
-func whyMissing(holes, acked, file int, leap bool, peer string, d *Diagnosis) (text string) {
+// some are where the file is damaged. leap: some may be none, see [about.leaps]. cause is why octets are missing that
+// arrived.
+func whyMissing(holes, acked, file int, leap bool, peer, cause string, d *Diagnosis) (text string) {
 	switch {
 	case holes == 0: // none of them is among those that are listed
 		return ""
@@ -227,7 +235,7 @@ func whyMissing(holes, acked, file int, leap bool, peer string, d *Diagnosis) (t
 		return text
 	case acked == holes:
 		d.same = "acked"
-		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: "+captureLost, peer)
+		text = fmt.Sprintf(" The %s acknowledged them, so they arrived: %s", peer, cause)
 	case leap && acked == 0:
 		d.same = "leap"
 	case acked == 0:

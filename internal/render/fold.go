@@ -73,9 +73,14 @@ func (b *block) where(introduced bool) string {
 		diagnose.Number(b.times), diagnose.Number(uint64(b.conns)), conn, f.Frame) //nolint:gosec // a count
 }
 
-// explains begins what differs in messages that say the same: the findings that advice
-// explains, by frame.
-const explains = " This explains "
+// statement is what the message of a finding says in each place. Advice has the sentence of its rule, and behind it
+// what it explains there.
+func statement(f *Finding) string {
+	if own := f.Rule.Message; own != "" && len(f.Rule.Explains) > 0 && strings.HasPrefix(f.Message, own) {
+		return own
+	}
+	return f.Message
+}
 
 // mostKinds is how many kinds of findings of a rule are told apart.
 const mostKinds = 3
@@ -85,7 +90,7 @@ func (b *block) kinds(all bool) [][]*Finding {
 	var kinds [][]*Finding
 	at := map[string]int{}
 	for _, f := range b.findings {
-		message, _, _ := strings.Cut(f.Message, explains)
+		message := statement(f)
 		i, ok := at[message]
 		switch {
 		case all || !ok && len(kinds) < mostKinds:

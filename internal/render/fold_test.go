@@ -149,6 +149,7 @@ func TestText_Kinds(t *testing.T) {
 func TestText_Explains(t *testing.T) {
 	t.Parallel()
 	rule := entry("ADV-01")
+	rule.Message, rule.Explains = "Do otherwise.", []string{"RULE-01"}
 	c := conn(0, trace.TCP, 0, "10.0.0.1:40000", "10.0.0.2:5001")
 	fs := make([]Finding, 5)
 	for i := range fs {
