@@ -94,6 +94,14 @@ func (s *Stream) note(text func([]byte) []byte) {
 	s.next.add(p, text)
 }
 
+// Diagnosis adds what was diagnosed to the frame that shows it, or to the newest one if that was
+// written already.
+func (s *Stream) Diagnosis(frame uint64, text func([]byte) []byte) {
+	if !s.window.add(frame, place{unplaced, ofDiagnosis}, text) {
+		s.behind(frame, text)
+	}
+}
+
 // behind notes what became known of a frame that was written.
 func (s *Stream) behind(frame uint64, text func([]byte) []byte) {
 	said := text(nil)

@@ -63,6 +63,9 @@ func captureForWireshark(ctx context.Context, o *liveOptions, iface string, call
 	if v.words, o.unjudged, err = commentsOf(call); err != nil {
 		return err
 	}
+	if !o.unjudged {
+		v.diagnose()
+	}
 	hold := call.Value(&extcapHold)
 	ms, err := strconv.Atoi(hold)
 	if err != nil || ms < extcapHold.From || ms > extcapHold.To {
@@ -92,6 +95,21 @@ type wiresharkView struct {
 	hold  time.Duration
 	next  time.Duration // until a frame has been held back long enough, 0 if there is none
 	looks time.Time     // when it was last looked whether somebody reads
+	// ds diagnoses connections when they are over, nil if rules are not checked.
+	ds   *diagnosing
+	told map[*diagnose.Diagnosis]bool
+}
+
+// diagnose has it tell what went wrong on connections that are over.
+func (v *wiresharkView) diagnose() {
+	v.ds, v.told = newDiagnosing(&pipeline.Selection{}, false), map[*diagnose.Diagnosis]bool{}
+	v.ds.Live = true
+	v.ds.New = func(d *diagnose.Diagnosis) {
+		if frame, ok := shownAt(d); ok && !v.told[d] {
+			v.told[d] = true
+			v.Diagnosis(frame, wordsOf(d))
+		}
+	}
 }
 
 func (v *wiresharkView) begin() (err error) {
@@ -110,9 +128,16 @@ func (v *wiresharkView) frame(f *capture.Frame) error { return v.Add(f, v.now())
 func (v *wiresharkView) now() int64 { return int64(time.Since(v.c.started)) }
 
 func (v *wiresharkView) sink() pipeline.Sink       { return v }
-func (v *wiresharkView) keep() conformance.Sink    { return nil }
 func (v *wiresharkView) erase()                    {}
 func (v *wiresharkView) ended([]*trace.Connection) {}
+
+// keep is what takes the findings of connections that are over.
+func (v *wiresharkView) keep() conformance.Sink {
+	if v.ds == nil {
+		return nil
+	}
+	return v.ds
+}
 
 // refresh writes the frames that were held back long enough. What cannot be written the buffer
 // tells behind it.

@@ -63,8 +63,7 @@ func commented(t *testing.T, b []byte) (frames []capture.Frame, comments [][]str
 	}
 }
 
-// onceAnnotated is what annotate writes of a capture that it can read once only, but for what went
-// wrong.
+// onceAnnotated is what annotate writes of a capture that it can read once only.
 func onceAnnotated(t *testing.T, path string) [][]string {
 	t.Helper()
 	in, err := os.Open(path)
@@ -77,7 +76,7 @@ func onceAnnotated(t *testing.T, path string) [][]string {
 		t.Fatalf("annotate: %s", &errs)
 	}
 	_, comments := commented(t, out.Bytes())
-	return tracetest.Undiagnosed(comments)
+	return comments
 }
 
 var extcapCaptures = []string{"term-wbadkey.pcap", "rping-p2p-read-crc.pcap", "abort-rst-midtransfer.pcap"}
