@@ -187,13 +187,7 @@ func (a *about) gaps(dir trace.Dir) {
 	if d.Text += "."; why != "" {
 		d.Text += " " + why + behind
 	} else {
-		before := d.Text
-		text := func(cause string) string {
-			return before + whyMissing(len(holes), acked, file, leap, peer, cause, &d) + behind
-		}
-		if d.Text = text(captureLost); d.same == "acked" && acked == len(holes) {
-			d.because = text
-		}
+		d.tellWhy(len(holes), acked, file, leap, peer, behind)
 	}
 	if f.Rare().CRCUnverifiable > 0 {
 		d.Also = append(d.Also, Counted(f.Rare().CRCUnverifiable, "FPDU", "FPDUs")+" could not be verified.")
@@ -214,6 +208,17 @@ func largerBuffer(c *trace.Connection) string {
 func (a *about) leaps(h *trace.Hole) bool {
 	const least = 1 << 24
 	return a.HalfOpen != nil && a.HalfOpen.Leap > 0 && h.Octets > least
+}
+
+// tellWhy adds why octets may be missing to the text, see [whyMissing], and what stands behind that.
+func (d *Diagnosis) tellWhy(holes, acked, file int, leap bool, peer, behind string) {
+	before := d.Text
+	text := func(cause string) string {
+		return before + whyMissing(holes, acked, file, leap, peer, cause, d) + behind
+	}
+	if d.Text = text(captureLost); d.same == "acked" && acked == holes {
+		d.because = text
+	}
 }
 
 // captureLost is why octets are missing that arrived.
