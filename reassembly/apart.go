@@ -106,9 +106,20 @@ func (c *Conn) bothClosed(off, other int64, dir int) bool {
 // tooFast reports whether no link carries so many octets in the time since the last packet. How exact the times of a capture are is
 // not known, so a few milliseconds are none.
 func (c *Conn) tooFast(octets, now int64) bool {
-	const fastest, inexact, longest = 100, 1 << 30, math.MaxInt32 / 100 // octets in a nanosecond, octets, nanoseconds
 	since := now - c.time
-	return !c.far && c.time != 0 && now != 0 && since >= 0 && since <= longest && octets > inexact+fastest*since
+	return !c.far && c.time != 0 && now != 0 && since >= 0 && tooMany(octets, since)
+}
+
+// tooMany reports whether no link carries so many octets in so many nanoseconds.
+func tooMany(octets, since int64) bool {
+	const fastest, inexact, longest = 100, 1 << 30, math.MaxInt32 / 100 // octets in a nanosecond, octets, nanoseconds
+	return since <= longest && octets > inexact+fastest*since
+}
+
+// Soon reports whether a number is gigabytes ahead, if it is not behind, and no link carries them in the nanoseconds since the octets in front of it.
+func (h *Direction) Soon(number uint32, since int64) bool {
+	_, by := h.spot(number)
+	return by > 0 && (since < 0 || tooMany(by, since))
 }
 
 // Leaps says that a packet that is FarApart is taken for one of the connection.

@@ -36,6 +36,9 @@ func (c *Conn) Release() {
 			h.budget.runs.release(&h.copies)
 			if h.dis != nil {
 				h.dis.abandon(h.budget)
+				if h.away {
+					h.dropFar()
+				}
 			}
 		}
 	}
@@ -162,6 +165,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		c.rst[dir] = true
 		size = 0 // an explanation for people, RFC 9293 3.5.2, not of the stream
 	}
+	acked := peer.acked
 	if s.Flags&FlagACK != 0 {
 		peer.ack(s, h, c.syn[dir])
 	}
@@ -182,6 +186,12 @@ func (c *Conn) push(dir int, s *Segment) Note {
 			h.begunBefore(seq)
 		}
 		off := h.Offset(seq)
+		if at, by := h.farOff(s, off, size); by != notFar {
+			if h.pushFar(s, at, by, c.ack > acked) {
+				return by.note()
+			}
+			off = h.Offset(seq)
+		}
 		note = h.push(s, off, size)
 		// A FIN below octets that were sent is none of this stream.
 		if s.Flags&(FlagFIN|FlagRST) == FlagFIN && h.fin < 0 && off+size >= h.high() {
@@ -305,6 +315,9 @@ func (c *Conn) Flush(dir int, p *Piece) bool {
 	h := &c.dirs[dir]
 	if len(c.data) > 0 && c.of == uint8(dir) { //nolint:gosec // 0 or 1
 		return c.Pop(dir, p)
+	}
+	if h.away {
+		h.settleFar()
 	}
 	if h.more && h.ready(c, p) {
 		return true

@@ -22,7 +22,9 @@ type Direction struct {
 	// trails: octets came behind their acknowledgement, so the directions are out of step.
 	trails bool
 	// doubted: what was acknowledged last may be of another connection, see doubt.
-	doubted  bool
+	doubted bool
+	// away: a packet waits far off, see farOff.
+	away     bool
 	waiting  int32       // held segments
 	acked    int64       // what the peer has acknowledged
 	ackOff   int64       // ackSeq as an offset
@@ -42,6 +44,9 @@ type Counts struct {
 	// Uncompared counts retransmissions of which not all octets could be compared
 	// with those that came before.
 	Uncompared uint64
+	// LeftOut counts packets that were left out as they lie far from the octets of the direction, FirstLeftOut is the frame of the first.
+	// MayBeCopies are those of them that lie where octets were seen.
+	LeftOut, FirstLeftOut, MayBeCopies uint64
 }
 
 // Counts returns the counters of the direction.
@@ -126,9 +131,16 @@ func (h *Direction) Conflict() int64 {
 func (h *Direction) Base() uint32 { return h.base }
 
 // Offset unwraps a sequence number to the stream offset nearest to the current one (RFC
-// 1982 arithmetic).
+// 1982 arithmetic), or to the octets that wait if these are nearer.
 func (h *Direction) Offset(number uint32) int64 {
-	return seq.Unwrap(max(h.next, h.acked), number-h.base)
+	now := max(h.next, h.acked)
+	off := seq.Unwrap(now, number-h.base)
+	if h.waiting > 0 && off < now {
+		if by := off + turn - h.high(); max(by, -by) < now-off {
+			return off + turn
+		}
+	}
+	return off
 }
 
 // start fixes offset 0.
@@ -166,6 +178,9 @@ func (h *Direction) ack(s *Segment, peer *Direction, opened bool) {
 		h.startKnown = true
 	}
 	h.ackSeq, h.ackSeen = s.Ack, true
+	if h.away {
+		h.reached(s, peer)
+	}
 	h.ackOff = h.Offset(s.Ack)
 	if h.doubted {
 		h.believe(s, peer)

@@ -22,6 +22,7 @@ type disorder struct {
 
 	lead  ahead.Measure
 	doubt doubt
+	far   *farOff
 
 	conflict int64 // where octets came again with a difference last
 	part     part

@@ -95,6 +95,8 @@ type Segment struct {
 	// gone: see [Conflict]. All octets of the packet have to be there, and known to be
 	// as they were sent.
 	Compare bool
+	// Soon says that no link carries gigabytes in the time since the octets of its direction before it, see [Direction.Soon].
+	Soon bool
 	// Sum is the ones' complement sum of Data, if HasSum: one who has verified the
 	// checksum of the packet knows it. Otherwise it is computed where it is needed.
 	Sum    uint64

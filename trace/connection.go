@@ -351,6 +351,10 @@ type Faults struct {
 	// AfterFINAt is their offset in the TCP stream.
 	AfterFIN   uint64
 	AfterFINAt int64
+	// LeftOut counts packets over TCP that were left out as their sequence numbers lie gigabytes ahead of the octets that were captured, or far
+	// behind, and nothing proves that they are of the stream; FirstLeftOut is the frame of the first. MayBeCopies are those that lie where octets
+	// were captured before.
+	LeftOut, FirstLeftOut, MayBeCopies uint64
 }
 
 // Faults returns the faults of the direction.

@@ -93,3 +93,11 @@ func (c *Conn) leaps(side int, s *reassembly.Segment) {
 		}
 	}
 }
+
+// jumps notes whether a packet whose numbers are gigabytes ahead, if not behind, can have been sent so soon. If so its direction makes progress.
+func (c *Conn) jumps(side int, s *reassembly.Segment) {
+	h, at := c.tcp.Direction(side), &c.work.moved[side]
+	if s.Soon = at.frame == 0 || h.Soon(s.Seq, s.Time-at.time); !s.Soon && h.Outside(s.Seq) && h.Offset(s.Seq) < 0 {
+		c.moves(side, s, trace.StallData)
+	}
+}

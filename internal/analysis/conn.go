@@ -389,12 +389,14 @@ func (c *Conn) begins(side int, s *reassembly.Segment, fl *trace.Flow) {
 
 // push takes in a packet, and notes what it was.
 func (c *Conn) push(side int, s *reassembly.Segment) reassembly.Note {
-	if s.Len > 0 && !c.Continues(side, s) {
+	if (s.Len > 0 || s.Flags&reassembly.FlagFIN != 0) && !c.Continues(side, s) {
 		c.leaps(side, s)
+		c.jumps(side, s)
 	}
 	seen := c.arrives(side, s)
 	late := c.tcp.Direction(side).Waiting()
 	note := c.tcp.Push(side, s)
+	s.Soon = false
 	c.tookIn(side, s, &seen, note)
 	if late || note != 0 {
 		c.noteUnusual(side, s, note, late, seen.waiting && seen.off < seen.high)
@@ -615,6 +617,10 @@ func (c *Conn) Finish() {
 		if n.Conflicts|n.Uncompared > 0 {
 			k := fl.Faulty()
 			k.Conflicts, k.Uncompared = n.Conflicts, n.Uncompared
+		}
+		if n.LeftOut > 0 {
+			k := fl.Faulty()
+			k.LeftOut, k.FirstLeftOut, k.MayBeCopies = n.LeftOut, n.FirstLeftOut, n.MayBeCopies
 		}
 		c.left(side)
 	}

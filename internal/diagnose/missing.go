@@ -18,6 +18,7 @@ func incomplete(a *about) {
 		if a.Flow[d].Rare().Gaps > 0 {
 			a.gaps(trace.Dir(d))
 		}
+		a.leftOutFar(trace.Dir(d))
 		a.inPart(trace.Dir(d))
 	}
 	a.snapLength()
@@ -195,6 +196,30 @@ func (a *about) gaps(dir trace.Dir) {
 	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 	if d.same == "acked" {
 		d.Advice = largerBuffer(a.Connection)
+	}
+	a.add(d)
+}
+
+// leftOutFar diagnoses packets that were left out because their numbers lie far from the rest of their direction.
+func (a *about) leftOutFar(dir trace.Dir) {
+	k, who := a.Flow[dir].Faults(), dir.Sender()
+	n := k.LeftOut - k.MayBeCopies
+	d := Diagnosis{
+		Kind: Missing, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(k.FirstLeftOut), Title: "numbers far from the rest", same: "far",
+		Advice: largerBuffer(a.Connection),
+	}
+	switch {
+	case k.LeftOut == 0:
+		return
+	case n == 0:
+		d.same = "far behind"
+		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, lie far behind those before, and so they were not dissected. They are of octets that came "+
+			"before, sent or captured once more, or 2 to 4 GiB are missing from the capture in front of them. Nothing proves that.",
+			Counted(k.LeftOut, "packet", "packets"), who, k.FirstLeftOut)
+	default:
+		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, lie where nothing else of the direction does, and so they were not dissected. Either "+
+			"gigabytes are missing from the capture, or they are of another connection on the same ports, forged or damaged.",
+			Counted(k.LeftOut, "packet", "packets"), who, k.FirstLeftOut)
 	}
 	a.add(d)
 }

@@ -33,6 +33,10 @@ var strays = []struct {
 	{name: "the startup is missing, higher numbers", isn: [2]uint32{100_000_000, 100_000_000}, after: 5e9, packets: []int{5}},
 	{name: "one packet", isn: [2]uint32{3_000_000_000, 3_000_000}, after: 1e9, packets: []int{3, -1}, goesOn: true},
 	{name: "a long loss of one side", isn: [2]uint32{100_000_000, 2000}, after: 1e9, packets: []int{5}},
+	{name: "a loss of gigabytes of one side", isn: [2]uint32{3_000_000_000, 2000}, after: 1e9, packets: []int{3, 5}},
+	{name: "gigabytes of one side, sooner than any link carries so much", isn: [2]uint32{3_000_000_000, 2000}, after: 1e6, packets: []int{3, 5}},
+	{name: "one packet gigabytes ahead", isn: [2]uint32{1_500_000_000, 2000}, after: 1e9, packets: []int{3, -1}, goesOn: true},
+	{name: "one packet gigabytes ahead, or behind", isn: [2]uint32{3_000_000_000, 2000}, after: 1e9, packets: []int{3, -1}, goesOn: true},
 	{name: "one side alone", isn: [2]uint32{3_000_000_000, 3_000_000}, after: 5e9, packets: []int{3}, only: true},
 }
 

@@ -1,0 +1,63 @@
+package reassembly
+
+import "testing"
+
+// TestFar: octets far from the rest of their direction are of it if the next packet follows them or the other side acknowledges them, and
+// are left out if the direction goes on where it was.
+func TestFar(t *testing.T) {
+	const size, gib = 100, 1 << 30
+	type packet struct {
+		dir      int
+		seq, ack uint32
+		n        int
+		soon     bool
+	}
+	from := func(at uint32) packet { return packet{seq: at, n: size} }
+	for _, tt := range []struct {
+		name     string
+		packets  []packet
+		octets   int64 // of direction 0
+		gap, out uint64
+	}{
+		{"the next one follows", []packet{from(3 * gib), from(3*gib + size)}, 3, 3*gib - size, 0},
+		{"less than 2 GiB ahead", []packet{from(gib), from(gib + size)}, 3, gib - size, 0},
+		{"it is acknowledged", []packet{from(3 * gib), {dir: 1, ack: 3*gib + size}}, 2, 3*gib - size, 0},
+		{"the other side is far off, too", []packet{from(3 * gib), {dir: 1, seq: gib, ack: 3*gib + size}}, 1, 0, 1},
+		{"alone, less than 2 GiB ahead", []packet{from(gib)}, 2, gib - size, 0},
+		{"the direction goes on", []packet{from(gib), from(size), from(2 * size)}, 3, 0, 1},
+		{"the direction goes on, more than 2 GiB ahead", []packet{from(3 * gib), from(size)}, 2, 0, 1},
+		{"two, each of its own", []packet{from(gib), from(3 * gib / 2), from(size)}, 2, 0, 2},
+		{"the same one twice", []packet{from(gib), from(gib), from(size)}, 2, 0, 1},
+		{"too soon", []packet{{seq: 3 * gib, n: size, soon: true}, {seq: 3*gib + size, n: size, soon: true}}, 1, 0, 2},
+	} {
+		var c Conn
+		b := NewBudget(1<<20, 1<<20)
+		c.Init(b)
+		octets := int64(0)
+		var p Piece
+		take := func(next func(int, *Piece) bool) {
+			for dir := range 2 {
+				for next(dir, &p) {
+					if p.Kind == Data {
+						octets += p.Len
+					}
+				}
+			}
+		}
+		for i, k := range append([]packet{{dir: 1}, from(0)}, tt.packets...) {
+			var s Segment
+			s.Reset(1000+k.seq, 1000+k.ack, FlagACK, make([]byte, k.n), uint64(i), int64(i))
+			s.Soon = k.soon
+			c.Push(k.dir, &s)
+			take(c.Pop)
+		}
+		take(c.Flush)
+		if n := c.Direction(0).Counts(); octets != tt.octets*size || n.GapOctets != tt.gap || n.LeftOut != tt.out {
+			t.Errorf("%s: %d octets, %+v", tt.name, octets, n)
+		}
+		c.Release()
+		if b.Used() != 0 {
+			t.Errorf("%s: %d octets are still taken", tt.name, b.Used())
+		}
+	}
+}
