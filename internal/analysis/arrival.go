@@ -24,7 +24,7 @@ func (s *Session) note(side int, m *reassembly.Message) {
 		return // recorded earlier
 	}
 	r.TooLarge = a.tooLarge(m)
-	r.Complete = a.asm.FirstMissing(side) >= m.First && !a.asm.Lost(side, h.from)
+	r.Complete = a.asm.FirstMissing(side) >= m.First && !a.asm.Lost(side, h.from) && s.follows(side, m)
 	// A message that arrives after a later one may be a retransmission.
 	if heard, ok := a.asm.Acked(1 - side); ok && end >= a.asm.High(side) {
 		r.Heard = heard
@@ -50,6 +50,15 @@ func (s *Session) note(side int, m *reassembly.Message) {
 			s.Trace.Flow[s.Dir(side)].Crowded = true
 		}
 	}
+}
+
+// follows reports whether it is known what its side sent before a message in the session. Where the capture begins
+// late, that is not known of the first chunk of a side: the session of which the other side has sent the Initiate
+// may be over.
+func (s *Session) follows(side int, m *reassembly.Message) bool {
+	asm := &s.assoc.asm
+	first := asm.First(side)
+	return m.First > first || s.dirs[side].from >= first || asm.StartKnown(side)
 }
 
 // tooLarge reports whether a message without others was too large for one IP fragment

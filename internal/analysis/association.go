@@ -43,6 +43,8 @@ type Association struct {
 	talked    bool    // it has other chunks than HEARTBEAT and its answer
 	told      int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
 	hidden    [2]bool // the snap length cut off chunks of the side
+	// confirmed is the time of the latest acknowledgement for a side, if that reached all that was captured of it; 0: it did not.
+	confirmed [2]int64
 	// mayBeRest is as in [trace.Connection].
 	mayBeRest bool
 	ddp       bool // it carries DDP
@@ -320,6 +322,7 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		a.sacked(side, c, cumulative, blocks)
 		if a.asm.Started(1 - side) {
 			a.told = a.asm.Wide(1-side, cumulative) + 1
+			a.confirms(1-side, a.told)
 		}
 		a.unnumbered(1 - side)
 		return sctp.CheckContent(c)
@@ -336,9 +339,14 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Ack(side, tsn, nil)
+		a.confirms(1-side, a.asm.Wide(1-side, tsn)+1)
+		a.closes(side)
 		a.side[side].ShutDown = true
 		a.ended(side, trace.Shutdown)
 	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
+		if c.Type == sctp.TypeShutdownAck {
+			a.closes(side)
+		}
 		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
 		err := sctp.CheckContent(c)

@@ -122,7 +122,10 @@ var sctpControlRules = []rules.Rule{
 		Field: "iwd.sctp.function",
 		Control: &rules.On[*model.Control]{
 			Applies: func(c *rules.Case, e *model.Control) rules.Scope {
-				return rules.InScopeIf(c.Request != nil && c.Reply != nil && e.PDU.Number == c.Reply.PDUNumber)
+				if c.Request == nil || c.Reply == nil || e.PDU.Number != c.Reply.PDUNumber {
+					return rules.OutOfScope
+				}
+				return inOrder(e.PDU) // else it may answer another Initiate
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				asked := r.Request.Function == sctpddp.EnhancedInitiate

@@ -79,11 +79,17 @@ var sctpSessionRules = []rules.Rule{
 		End: &rules.On[*model.Conn]{
 			Applies: func(c *rules.Case, _ *model.Conn) rules.Scope {
 				a, b := c.Trace.Side[0].SCTP, c.Trace.Side[1].SCTP
-				if a.GapTSNs+b.GapTSNs > 0 || a.Unseen || b.Unseen || c.Trace.Ending == trace.Shutdown && !a.ShutDown && !b.ShutDown {
-					return rules.OutOfScope // the Terminate may be what was not captured
+				switch end := c.Trace.Ending; {
+				case !c.Accepted():
+				case end == trace.Terminated:
+					return rules.InScope
+				case end != trace.Shutdown && end != trace.Superseded:
+				case a.GapTSNs+b.GapTSNs > 0 || a.Unseen || b.Unseen, end == trace.Shutdown && !(a.Complete && b.Complete):
+					return rules.Lacking(catalogue.Contig) // the Terminate may be what was not captured
+				default:
+					return rules.InScope
 				}
-				over := c.Trace.Ending == trace.Shutdown || c.Trace.Ending == trace.Superseded || c.Trace.Ending == trace.Terminated
-				return rules.InScopeIf(c.Accepted() && over)
+				return rules.OutOfScope
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				if c.Trace.Ending != trace.Terminated {
@@ -99,7 +105,13 @@ var sctpSessionRules = []rules.Rule{
 		ID: "SCTP-DDP-SEQ-03", Needs: catalogue.Start, Transport: rules.OnSCTP, Anywhere: true,
 		Control: &rules.On[*model.Control]{
 			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
-				return rules.InScopeIf(e.PDU.Dir == trace.R2I && e.Chunk.Order != trace.Duplicate)
+				if e.PDU.Dir != trace.R2I || e.Chunk.Order == trace.Duplicate {
+					return rules.OutOfScope
+				}
+				if e.Rejects() != nil {
+					return inOrder(e.PDU)
+				}
+				return rules.InScope
 			},
 			Judge: func(r *rules.Report, e *model.Control) {
 				if e.Rejects() != nil && !r.Reported(e.Direction) {
@@ -107,7 +119,15 @@ var sctpSessionRules = []rules.Rule{
 				}
 			},
 		},
-		Chunk: &rules.On[*model.Segment]{Judge: afterReject},
+		Chunk: &rules.On[*model.Segment]{
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				if c.Refusal() != nil {
+					return inOrder(s.PDU)
+				}
+				return rules.InScope
+			},
+			Judge: afterReject,
+		},
 	},
 	{
 		ID: "SCTP-DDP-SEQ-06", Transport: rules.OnSCTP,
@@ -250,6 +270,15 @@ var sctpSessionRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// inOrder is the scope of rules on a chunk in its session, where what stood before the chunk matters: the beginning of
+// another session may have been captured by nobody.
+func inOrder(p *trace.PDU) rules.Scope {
+	if !model.Ordered(p) {
+		return rules.Lacking(catalogue.Contig)
+	}
+	return rules.InScope
 }
 
 // reportTooEarly reports an answer that the active side had when it sent its Initiate. Where the capture
