@@ -4,7 +4,7 @@
 //
 // [Open] opens a capture file, [Join] several files as one capture, [NewReader]
 // any [io.Reader], and [NewSource] whatever gives frames, for example a handle of
-// gopacket. Files are pcap or pcapng, plain or compressed with gzip, zstd or lz4.
+// gopacket. Files are pcap or pcapng, plain or compressed with gzip, bzip2, zstd or lz4.
 // What is in the capture comes from iterators:
 //
 //	c, err := iwdissect.Open("trace.pcapng")

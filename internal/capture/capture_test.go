@@ -72,7 +72,11 @@ var compressors = []struct {
 		_ = z.Apply(lz4.BlockSizeOption(lz4.Block64Kb))
 		return z
 	}},
+	bzip2At: {"bzip2", func(w io.Writer) io.WriteCloser { return &bzip2Writer{out: w} }},
 }
+
+// bzip2At is the place of bzip2 in the table.
+const bzip2At = 4
 
 type nopCloser struct{ io.Writer }
 
@@ -276,7 +280,10 @@ func TestOpen_Refuses(t *testing.T) {
 		{"empty.pcap", "", pcapng.CodeEmpty, "empty file"},
 		{"notes.pcap", "this is a text file\n", pcapng.CodeFormat, "not a pcap or pcapng file"},
 		{"a.xz", "\xfd7zXZ\x00\x00\x04", pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with xz: unpack it first"},
-		{"a.bz2", "BZh91AY", pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with bzip2: unpack it first"},
+		{"a.bz2", "BZh91AY", CodeDecompress, "bzip2 data: unexpected EOF"},
+		{"bad.bz2", "BZh91AY1234567890", CodeDecompress, "bzip2 data: bad magic value found"},
+		{"a.bz", "BZ0h1AY", pcapng.CodeFormat, "not a pcap or pcapng file"},
+		{"text.bz2", string(compress(t, compressors[bzip2At].via, []byte("hello, world"))), pcapng.CodeFormat, "not a pcap or pcapng file"},
 		{"twice.gz", string(compress(t, compressors[1].via, compress(t, compressors[1].via, []byte("hello, world")))), pcapng.CodeFormat, "not a pcap or pcapng file, but one that is compressed with gzip: unpack it first"},
 		{"short.txt", "no", pcapng.CodeFormat, "not a pcap or pcapng file"},
 		{"cut.pcap", "\xd4\xc3\xb2\xa1\x02", pcapng.CodeTruncated, "file ends 5 octets into the file header: unexpected EOF"},

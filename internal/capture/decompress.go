@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"compress/bzip2"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -18,6 +19,7 @@ type compression string
 const (
 	plain compression = ""
 	gzipC compression = "gzip"
+	bzipC compression = "bzip2"
 	zstdC compression = "zstd"
 	lz4C  compression = "lz4"
 )
@@ -44,6 +46,9 @@ func compressionOf(head []byte) compression {
 	}
 	if len(head) < sniffN {
 		return plain
+	}
+	if string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9' {
+		return bzipC
 	}
 	switch magic := binary.LittleEndian.Uint32(head); {
 	case magic == 0xfd2fb528,
@@ -79,6 +84,8 @@ func decompressor(kind compression, src io.Reader) (r io.Reader, closer func(), 
 			return nil, nil, out.wrap(err)
 		}
 		out.r, closer = z, z.Close
+	case bzipC:
+		out.r = bzip2.NewReader(buf) // it keeps a block, which has 900,000 octets at most
 	case lz4C:
 		out.r = lz4.NewReader(buf)
 	case plain:
@@ -121,6 +128,9 @@ func (d *decompressing) wrap(err error) error {
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
+	}
+	if bad := bzip2.StructuralError(""); errors.As(err, &bad) {
+		err = errors.New(string(bad)) // it would name bzip2 twice
 	}
 	return &decompressError{kind: d.kind, err: err}
 }

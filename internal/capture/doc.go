@@ -1,5 +1,5 @@
 // Package capture is where frames come from: capture files, plain or
-// compressed with gzip, zstd or lz4, from a path or standard input, alone or
+// compressed with gzip, bzip2, zstd or lz4, from a path or standard input, alone or
 // joined. A program may add a [Remote], which opens names that are URLs.
 //
 // What a file is, is told by its first octets and never by its name.

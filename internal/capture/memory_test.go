@@ -66,7 +66,7 @@ func TestFile_BombDoesNotGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")
 	}
-	for _, c := range compressors[1:] {
+	for _, c := range compressors[1:bzip2At] { // bzip2 has a test of its own
 		packed := bomb(t, c.via)
 		if len(packed) > 1<<20 {
 			t.Fatal(c.name, "is no bomb:", len(packed))

@@ -220,7 +220,11 @@ func completeConns(cmd *cobra.Command, args []string, word string) ([]string, co
 	var offers []string
 	in := new(input)
 	end := time.Now().Add(completionTime)
-	for _, name := range expand(files) {
+	files, err := expand(files)
+	if err != nil {
+		return nil, directive
+	}
+	for _, name := range files {
 		src, err := in.open(fileUnit(name), &IOStreams{In: strings.NewReader("")})
 		if err != nil {
 			continue

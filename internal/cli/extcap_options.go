@@ -14,7 +14,7 @@ import (
 var (
 	extcapFile = extcap.Option{
 		Name: "file", Kind: extcap.File, Display: "Capture file", Required: true,
-		Tooltip: "pcap or pcapng, plain or compressed with gzip, zstd or lz4",
+		Tooltip: "pcap or pcapng, plain or compressed with gzip, bzip2, zstd or lz4",
 	}
 	extcapComments = extcap.Option{
 		Name: "comments", Kind: extcap.Select, Display: "Comments", Default: commentsAll,

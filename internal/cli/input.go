@@ -183,7 +183,9 @@ func (in *input) files(s *IOStreams, args []string) (files []string, err error) 
 	if stdin > 1 {
 		return nil, usagef("standard input can be read only once")
 	}
-	files = expand(files)
+	if files, err = expand(files); err != nil {
+		return nil, err
+	}
 	s.reads(files...)
 	return in.order(files)
 }

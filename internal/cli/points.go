@@ -122,11 +122,14 @@ func pointUnit(p *points.Point) *unit {
 	u := &unit{point: p.Name, name: "point " + p.Name, how: new(together)}
 	u.set = func(opt *pipeline.Options) { _ = pointOptions(p, opt) } // which were checked
 	files, err := p.Files()
-	if err != nil {
-		u.err = err
-		return u
+	if err == nil {
+		if u.files, err = expand(files); err != nil {
+			err = &points.Error{File: p.List, Line: p.Line, Err: fmt.Errorf("point %s: %w", p.Name, err)}
+		}
 	}
-	switch u.files = expand(files); {
+	switch {
+	case err != nil:
+		u.err = err
 	case slices.ContainsFunc(u.files, endless):
 		waits := u.files[slices.IndexFunc(u.files, endless)]
 		u.err = &points.Error{File: p.List, Line: p.Line, Err: fmt.Errorf("point %s: %s is a pipe, a socket or a device, and the files of a point end", p.Name, waits)}

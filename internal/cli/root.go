@@ -103,9 +103,9 @@ func newRoot(s *IOStreams) *cobra.Command {
 Dissect and analyse iWARP traffic: MPA (RFC 5044, RFC 6581), DDP (RFC 5041) and
 RDMAP (RFC 5040, RFC 7306) over TCP, and DDP over SCTP (RFC 5043).
 
-FILE is a pcap or pcapng file, plain or compressed with gzip, zstd or lz4, or -
-for standard input. A folder stands for the capture files below it, sorted by
-name. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
+FILE is a pcap or pcapng file, plain or compressed with gzip, bzip2, zstd or
+lz4, or - for standard input. A folder stands for the capture files below it,
+sorted by name. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
 ` + aboutObjects() + `
 Exit codes: 0 done; 1 findings (check); 2 wrong usage; 3 an input could not be
 read to its end, or an output could not be written.`),

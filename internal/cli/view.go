@@ -213,9 +213,12 @@ func (o *viewOptions) source(ctx context.Context, opt pipeline.Options, args []s
 
 // file has the files shown, and returns what tells remarks on them when the view has ended.
 func (o *viewOptions) file(src *view.Source, files []string) (func() []error, error) {
-	files = expand(files)
+	files, err := expand(files)
+	if err != nil {
+		return nil, err
+	}
 	o.s.reads(files...)
-	files, err := o.order(files)
+	files, err = o.order(files)
 	if err != nil {
 		return nil, err
 	}

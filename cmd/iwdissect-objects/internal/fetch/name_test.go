@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 
 func TestTakes(t *testing.T) {
 	for key, want := range map[string]bool{
-		"a/x.pcap": true, "x.PCAPNG.gz": true, "x.cap.zst": true, "x.pcap12": true, "x.pcap.lz4": true,
+		"a/x.pcap": true, "x.PCAPNG.gz": true, "x.cap.zst": true, "x.pcap12": true, "x.pcap.lz4": true, "x.pcap.bz2": true, "x.pcap.xz": true, "x.pcap3.tar.gz": true, "x.tar.gz": false,
 		"x.log": false, "a/": false, "a/.x.pcap": false, "pcap": false, "x.pcap/": false,
 	} {
 		if got := (address{}).takes(key); got != want {

@@ -155,8 +155,9 @@ type unsignedError struct{ error }
 
 func (e *unsignedError) Unwrap() error { return e.error }
 
-// captureName matches the keys of captures, those of rings of tcpdump included.
-var captureName = regexp.MustCompile(`(?i)\.(pcap|pcapng|cap)[0-9]*(\.(gz|zst|lz4))?$`)
+// captureName matches the keys of captures, those of rings of tcpdump included, and those whose
+// compression is not read: it is an error that they are not looked at.
+var captureName = regexp.MustCompile(`(?i)\.(pcap|pcapng|cap)[0-9]*(\.(gz|bz2|zst|lz4|xz|lzma|lz|lzo|br|z|7z|zip|rar|tar|gzip|bzip2|zstd))*$`)
 
 // mostObjects is how many a prefix may stand for.
 const mostObjects = 100_000
