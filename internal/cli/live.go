@@ -141,7 +141,7 @@ func (o *liveOptions) flags(f *pflag.FlagSet) {
 }
 
 // interruptible returns a context that the termination signals cancel. Only the first
-// signal is caught; the second one kills the program.
+// signal is caught; the second one kills the program, if it is not the same one sent twice.
 func interruptible(parent context.Context) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup

@@ -25,6 +25,8 @@ type endings struct {
 	// folders were made, those above first. One that has got nothing goes, too.
 	folders []string
 	catches []*catch
+	// last was caught by one that catches no more.
+	last    lastCaught
 	signals chan os.Signal
 	// tell says that a signal ends the process, and what became of the outputs; nil: nobody
 	// wants to know.
@@ -56,7 +58,8 @@ type catch struct {
 }
 
 // Catch has f called when one of the signals comes, which then does not end the process. If f
-// returns false, it is not called again. stop ends that.
+// returns false, it is not called again, and the next signal ends the process, unless it comes so soon
+// that it is the same one. stop ends that.
 func Catch(f func() (again bool), signals ...os.Signal) (stop func()) {
 	c := &catch{signals, f}
 	e := &leftovers
@@ -160,14 +163,30 @@ func (e *endings) got(s os.Signal) {
 		if slices.Contains(c.signals, s) {
 			caught = true
 			if !c.f() {
+				e.last = lastCaught{c.signals, time.Now()}
 				e.let(c)
 			}
 		}
 	}
-	if caught {
+	if caught || e.last.again(s) {
 		return
 	}
 	e.end(s)
+}
+
+// sameSignal is within what time a second signal is the same as the first one. The program timeout signals
+// its child and then the group that the child is in, systemd sends SIGHUP right behind SIGTERM.
+const sameSignal = 100 * time.Millisecond
+
+// lastCaught is a signal that was caught: which ones it could have been, and when it came.
+type lastCaught struct {
+	signals []os.Signal
+	at      time.Time
+}
+
+// again reports whether a signal is one that was caught already, sent twice.
+func (l *lastCaught) again(s os.Signal) bool {
+	return slices.Contains(l.signals, s) && time.Since(l.at) < sameSignal
 }
 
 // End ends the process by a signal that was caught, as if nobody had caught it.

@@ -277,6 +277,56 @@ func TestSignals_Refused(t *testing.T) {
 	killed(t, cmd, syscall.SIGTERM)
 }
 
+// TestCatch_Twice: a signal that is sent twice, as timeout does to its child and to the group of it, is one.
+func TestCatch_Twice(t *testing.T) {
+	if signal.Ignored(syscall.SIGINT) {
+		t.Skip("inherited")
+	}
+	now := time.Now()
+	for s, want := range map[os.Signal]bool{os.Interrupt: true, syscall.SIGHUP: true, syscall.SIGTERM: false} {
+		l := lastCaught{[]os.Signal{os.Interrupt, syscall.SIGHUP}, now}
+		if got := l.again(s); got != want && time.Since(now) < sameSignal {
+			t.Error(s, got)
+		}
+		if l.at = now.Add(-sameSignal); l.again(s) {
+			t.Errorf("%v: the time is over", s)
+		}
+	}
+	for range 3 { // a processor that is busy may take longer than the time
+		cmd, out, _ := writing(t, "catch")
+		line(t, out, "ready")
+		sent := time.Now()
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		line(t, out, "caught")
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(sent)
+		time.Sleep(2 * sameSignal)
+		if err := cmd.Process.Signal(syscall.Signal(0)); err == nil && !zombie(t, cmd.Process.Pid) {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return
+		}
+		if took < sameSignal/2 {
+			t.Fatal("the process has ended")
+		}
+	}
+	t.Skip("too busy")
+}
+
+// zombie reports whether a child has ended, and nobody has waited for it.
+func zombie(t *testing.T, pid int) bool {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(b), ") Z ")
+}
+
 // TestCatch_First: a signal that is caught ends nothing; the second one does.
 func TestCatch_First(t *testing.T) {
 	if signal.Ignored(syscall.SIGINT) {
@@ -290,6 +340,7 @@ func TestCatch_First(t *testing.T) {
 		}
 		if want != "" {
 			line(t, out, want)
+			time.Sleep(2 * sameSignal) // else it would be the same one
 		}
 	}
 	killed(t, cmd, syscall.SIGINT)
