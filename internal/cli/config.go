@@ -74,7 +74,7 @@ func readConfig(name string, src []byte) (*config, error) {
 		return nil, err
 	}
 	c := &config{file: name, folder: folder}
-	r := &configReader{&strictyaml.Report{File: name, What: "configuration"}}
+	r := &configReader{&strictyaml.Report{File: name, What: "configuration", MayBeEmpty: true}}
 	if root := r.Parse(src); root != nil {
 		r.config(root, c)
 	}

@@ -50,6 +50,8 @@ const MaxErrors = 20
 type Report struct {
 	// File is its name, What the word for what it holds.
 	File, What string
+	// MayBeEmpty tells that a file without anything but comments says nothing, and is no error.
+	MayBeEmpty bool
 
 	lines []string
 	errs  []*Error

@@ -83,6 +83,8 @@ func (r *Report) Parse(src []byte) *Node {
 	switch {
 	case len(r.errs) > 0:
 		return nil
+	case body == nil && r.MayBeEmpty:
+		return nil
 	case body == nil:
 		r.Fail(Pos{1, 1}, "the %s is empty", r.What)
 		return nil
