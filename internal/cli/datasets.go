@@ -141,7 +141,7 @@ func pointOf(file string) string {
 // create begins the tables of a capture.
 func (d *datasets) create(u *unit) (*dataset.Writer, error) {
 	u.begin()
-	return dataset.Create(d.dir, d.names[u.name], d.shard, dataset.Inputs(u.files), d.tables...)
+	return dataset.Create(dataset.Program{Version: Version, Build: buildOf()}, d.dir, d.names[u.name], d.shard, dataset.Inputs(u.files), d.tables...)
 }
 
 // outcome is what becomes of a capture besides its tables.

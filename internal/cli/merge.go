@@ -27,6 +27,8 @@ type mergeOptions struct {
 	check checkOptions
 	list  string // --points
 	level conformance.Severity
+	// newest is --newest.
+	newest bool
 }
 
 func newMerge(s *IOStreams) *cobra.Command {
@@ -44,7 +46,8 @@ What a task writes counts when its manifest is there. Of several results of a po
 newest counts, and shards of a point are put together. --points FILE names the points that
 must have a result (others are counted too, which is told); a point without one, or without one of its shards, makes the exit code 3,
 and so does a point whose capture could not be read to its end, and a --conn of analyze or
-check of which no shard has a connection.
+check of which no shard has a connection. Two captures with the name of one point make it 3,
+too, unless --newest says that the newer one replaces the other.
 
 --format json has one document, html a page that can be mailed. ndjson, sarif, junit and github are those of check with a
 point in the place of a file; ndjson has no verdicts of single connections, junit one suite
@@ -76,6 +79,7 @@ func (o *mergeOptions) flags(f *pflag.FlagSet) {
 	c := &o.check
 	formatFlag(f, &c.format, mergeWords())
 	f.StringVar(&o.list, "points", "", "these points must have results: `FILE` has one a line")
+	f.BoolVar(&o.newest, "newest", false, "the newest capture of a point replaces others that have results under its name")
 	f.StringArrayVar(&c.outputs, "output", nil, "write another report, `FORMAT=FILE`")
 	f.StringVar(&c.failOn, "fail-on", "error", "exit with 1 on findings at or above `LEVEL`: error, warning or note")
 	f.StringArrayVar(&c.enable, "enable", nil, "count only findings of the rules that match `RULE`")
@@ -130,7 +134,7 @@ func (o *mergeOptions) run(args []string) error {
 		sum.Remarks = append(sum.Remarks, err.Error())
 	}
 	failed := len(results) == 0
-	opt := merge.Options{}
+	opt := merge.Options{Newest: o.newest}
 	if len(o.check.enable)+len(o.check.disable) > 0 {
 		opt.Enabled = enabled
 	}

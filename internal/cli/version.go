@@ -36,12 +36,16 @@ func newVersion(s *IOStreams) *cobra.Command {
 
 // versionLine is what is known of the program, in a line.
 func versionLine() string {
-	from := "revision unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		from = builtFrom(info)
-	}
 	return fmt.Sprintf("iwdissect %s (%s, %s, %s/%s, schema %s)\n",
-		Version, from, runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
+		Version, buildOf(), runtime.Version(), runtime.GOOS, runtime.GOARCH, render.Schema)
+}
+
+// buildOf says what this program was built from.
+func buildOf() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return builtFrom(info)
+	}
+	return "revision unknown"
 }
 
 // builtFrom says what the program was built from: a commit, or a module that go install fetched.

@@ -119,6 +119,9 @@ func (r *run) Connection(c *trace.Connection, fs []conformance.Finding, vs []con
 	r.summary.Connection(c, fs, vs)
 }
 
+// program is what writes the tables.
+var program = Program{Version: "1.2.3", Build: "revision abc"}
+
 // judging has the rules judge before the tables are written.
 type judging struct {
 	*conformance.Engine
@@ -132,7 +135,7 @@ func (j judging) Frame(*pipeline.Frame)            {}
 // write writes all tables of a capture.
 func write(t testing.TB, dir, point string, shard Shard, file string) *run {
 	t.Helper()
-	w, err := Create(dir, point, shard, Inputs([]string{file}), Tables...)
+	w, err := Create(program, dir, point, shard, Inputs([]string{file}), Tables...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +260,7 @@ func TestTwice(t *testing.T) {
 // still does.
 func TestHalf(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Create(dir, "tap1", Shard{}, nil, Tables...)
+	w, err := Create(program, dir, "tap1", Shard{}, nil, Tables...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +281,7 @@ func TestHalf(t *testing.T) {
 	write(t, dir, "tap1", Shard{}, "../../testdata/pcaps/lo-rping-crc.pcap")
 	results, _ := Results([]string{dir})
 	newest := results[0].Parts[0]
-	if results[0].Older != 1 || newest.Inputs[0].Name != "../../testdata/pcaps/lo-rping-crc.pcap" {
+	if results[0].Older != 0 || len(results[0].Others) != 1 || newest.Inputs[0].Name != "../../testdata/pcaps/lo-rping-crc.pcap" {
 		t.Errorf("%+v", results)
 	}
 	path := newest.path(dir, newest.file(PDUs))
@@ -294,6 +297,93 @@ func TestHalf(t *testing.T) {
 	}
 	if _, errs = Results([]string{dir}); len(errs) != 1 || !errors.Is(errs[0], fs.ErrNotExist) {
 		t.Errorf("%v", errs)
+	}
+}
+
+// TestCreatedBy: a file names the program as Parquet wants it.
+func TestCreatedBy(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "tap1", Shard{}, broken)
+	for _, name := range files(t, dir) {
+		if !strings.HasSuffix(name, ".parquet") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Metadata().CreatedBy; got != "iwdissect version 1.2.3(build revision abc)" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestManifest_Covers: a result stands for another one of the same files, whatever their names, and of what they
+// were before they grew.
+func TestManifest_Covers(t *testing.T) {
+	small, large := Input{Name: "a", Size: 100, Head: "x", HeadSize: 100}, Input{Name: "b", Size: 100_000, Head: "y", HeadSize: headSize}
+	with := func(in Input, change func(*Input)) Input { change(&in); return in }
+	first := func(at int64, in ...Input) *Manifest { return &Manifest{Inputs: in, Counters: Counters{FirstTime: at}} }
+	pipe := Input{Name: "-"}
+	for name, test := range map[string]struct {
+		newer, older *Manifest
+		want         bool
+	}{
+		"the same":        {first(1, small, large), first(1, small, large), true},
+		"moved":           {first(1, with(small, func(in *Input) { in.Name = "c" })), first(1, small), true},
+		"one more":        {first(1, small, large), first(1, large), true},
+		"one less":        {first(1, small), first(1, small, large), false},
+		"another":         {first(1, with(small, func(in *Input) { in.Head = "z" })), first(1, small), false},
+		"grown":           {first(1, with(large, func(in *Input) { in.Size++ })), first(1, large), true},
+		"cut":             {first(1, with(large, func(in *Input) { in.Size-- })), first(1, large), false},
+		"small and grown": {first(1, with(small, func(in *Input) { in.Size, in.HeadSize = 101, 101 })), first(1, small), false},
+		"a pipe":          {first(1, pipe), first(1, pipe), true},
+		"another pipe":    {first(2, pipe), first(1, pipe), false},
+		"a pipe, a file":  {first(1, small), first(1, pipe), false},
+		"nothing":         {first(1), first(1), true},
+	} {
+		if got := test.newer.covers(test.older); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestResults_Others: a result of another capture under the name of a point is told, and a folder that is named
+// twice, or was copied, is read once.
+func TestResults_Others(t *testing.T) {
+	dir, copied := t.TempDir(), t.TempDir()
+	write(t, dir, "tap1", Shard{}, broken)
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	results, errs := Results([]string{dir, copied, dir})
+	if r := results[0]; len(errs) != 0 || len(r.Parts) != 1 || r.Older != 0 || len(r.Others) != 0 {
+		t.Errorf("%+v, %v", r, errs)
+	}
+	time.Sleep(time.Millisecond) // so that the next one is newer
+	again := t.TempDir()
+	write(t, again, "tap1", Shard{}, broken)
+	results, _ = Results([]string{dir, again})
+	if r := results[0]; len(r.Parts) != 1 || r.Older != 1 || len(r.Others) != 0 {
+		t.Errorf("the same capture once more: %+v", r)
+	}
+	write(t, dir, "tap1", Shard{}, "../../testdata/pcaps/lo-rping-crc.pcap")
+	results, _ = Results([]string{dir, again})
+	if r := results[0]; len(r.Parts) != 1 || r.Older != 0 || !slices.Equal(r.Others, []string{broken}) {
+		t.Errorf("another capture: %+v", r)
+	}
+	// A shard of another capture is none of this one.
+	parts := t.TempDir()
+	write(t, parts, "tap1", Shard{0, 2}, broken)
+	time.Sleep(time.Millisecond)
+	write(t, parts, "tap1", Shard{1, 2}, "../../testdata/pcaps/lo-rping-crc.pcap")
+	results, _ = Results([]string{parts})
+	if r := results[0]; len(r.Parts) != 1 || len(r.Missing) != 1 || len(r.Others) != 1 {
+		t.Errorf("shards of two captures: %+v", r)
 	}
 }
 
@@ -429,7 +519,7 @@ func TestRows_Many(t *testing.T) {
 		t.Skip("it takes a while")
 	}
 	dir := t.TempDir()
-	f, err := newTable[Finding](Findings, dir, "tap1")
+	f, err := newTable[Finding](program, Findings, dir, "tap1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,6 +34,9 @@ type Result struct {
 	Missing []Shard
 	// Older counts manifests that a newer one takes the place of.
 	Older int
+	// Others are the captures of manifests that do not count, since the newest one is not of the same
+	// files: two captures have the same name, or one has replaced the other. Each is named by its first file.
+	Others []string
 }
 
 // Part is a manifest that counts, in the folder of its dataset.
@@ -216,11 +221,18 @@ func choose(point string, parts []Part) Result {
 	if len(judging) > 0 {
 		parts = judging
 	}
-	slices.SortStableFunc(parts, func(a, b Part) int { return b.Finished.Compare(a.Finished) })
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Or(b.Finished.Compare(a.Finished), a.Shard.Index-b.Shard.Index) })
+	parts = slices.CompactFunc(parts, func(a, b Part) bool { return reflect.DeepEqual(a.Manifest, b.Manifest) })
 	of := parts[0].Shard.Of
 	at := make([]*Part, 0)
 	for i := range parts {
 		s := parts[i].Shard
+		if !parts[0].covers(&parts[i].Manifest) {
+			if name := parts[i].first(); !slices.Contains(r.Others, name) {
+				r.Others = append(r.Others, name)
+			}
+			continue
+		}
 		if s.Of != of || slices.ContainsFunc(at, func(p *Part) bool { return p.Shard == s }) {
 			r.Older++
 			continue
@@ -240,6 +252,37 @@ func choose(point string, parts []Part) Result {
 		r.missing(next, of)
 	}
 	return r
+}
+
+// covers reports whether a result is of all that another one is of: the same files, which may have grown
+// since. Of what is no file nothing but its name and the time of the first frame is known; each shard has
+// frames of its own.
+func (m *Manifest) covers(older *Manifest) bool {
+	began := m.Shard != older.Shard || m.Counters.FirstTime == older.Counters.FirstTime
+	for i := range older.Inputs {
+		o := &older.Inputs[i]
+		if !slices.ContainsFunc(m.Inputs, func(in Input) bool { return in.covers(o) && (in.Head != "" || began) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether an input is the same as another one, or has it at its beginning.
+func (in *Input) covers(older *Input) bool {
+	if in.Head == "" || older.Head == "" {
+		return in.Head == older.Head && in.Name == older.Name
+	}
+	grown := in.HeadSize == headSize && in.Size > older.Size
+	return in.Head == older.Head && in.HeadSize == older.HeadSize && (in.Size == older.Size || grown)
+}
+
+// first is the name of the first file.
+func (m *Manifest) first() string {
+	if len(m.Inputs) == 0 {
+		return "without a file"
+	}
+	return m.Inputs[0].Name
 }
 
 // mostMissing bounds the missing shards that are listed.

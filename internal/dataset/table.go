@@ -35,7 +35,7 @@ type table[Row any] struct {
 	err    error
 }
 
-func newTable[Row any](kind Table, dir, point string) (*table[Row], error) {
+func newTable[Row any](by Program, kind Table, dir, point string) (*table[Row], error) {
 	folder, err := outfile.OpenFolder(partition(dir, string(kind), point))
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func newTable[Row any](kind Table, dir, point string) (*table[Row], error) {
 	t.out = bufio.NewWriterSize(t, 256<<10)
 	t.w = parquet.NewGenericWriter[Row](t.out,
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.MaxRowsPerRowGroup(groupRows),
-		parquet.CreatedBy("iwdissect", "", ""), parquet.KeyValueMetadata("iwdissect.schema", Schema))
+		parquet.CreatedBy("iwdissect", by.Version, by.Build), parquet.KeyValueMetadata("iwdissect.schema", Schema))
 	return t, nil
 }
 

@@ -15,6 +15,7 @@ import (
 // Writer writes the tables of a point, or of a shard of it. Its PDUs and transactions come as to
 // a [pipeline.Sink].
 type Writer struct {
+	by     Program
 	shard  Shard
 	point  string
 	inputs []Input
@@ -40,10 +41,13 @@ type lastPDU struct {
 	any         bool
 }
 
+// Program is what writes tables, as their files name it.
+type Program struct{ Version, Build string }
+
 // Create begins the tables of a point, which is made of the inputs. Its folders are made; files get their names with
 // [Writer.Commit].
-func Create(dir, point string, shard Shard, inputs []Input, tables ...Table) (w *Writer, err error) {
-	w = &Writer{shard: shard, point: point, inputs: inputs}
+func Create(by Program, dir, point string, shard Shard, inputs []Input, tables ...Table) (w *Writer, err error) {
+	w = &Writer{by: by, shard: shard, point: point, inputs: inputs}
 	w.values.shard = int32(shard.Index) //nolint:gosec // there are few
 	for _, kind := range tables {
 		if err == nil {
@@ -77,7 +81,7 @@ func (w *Writer) begin(kind Table, dir, point string) error {
 }
 
 func begin[Row any](w *Writer, at **table[Row], kind Table, dir, point string) (err error) {
-	if *at, err = newTable[Row](kind, dir, point); err == nil {
+	if *at, err = newTable[Row](w.by, kind, dir, point); err == nil {
 		w.tables = append(w.tables, *at)
 	}
 	return err

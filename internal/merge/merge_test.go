@@ -47,7 +47,7 @@ func (*judged) Frame(*pipeline.Frame)              {}
 // write writes the tables of a capture, and returns what they were made of.
 func write(t testing.TB, dir, point, file string, shard dataset.Shard, code int) (*judged, []*trace.Connection, pipeline.Totals) {
 	t.Helper()
-	w, err := dataset.Create(dir, point, shard, dataset.Inputs([]string{file}), dataset.Connections, dataset.Findings, dataset.Transactions, dataset.Diagnoses)
+	w, err := dataset.Create(dataset.Program{Version: "1"}, dir, point, shard, dataset.Inputs([]string{file}), dataset.Connections, dataset.Findings, dataset.Transactions, dataset.Diagnoses)
 	if err != nil {
 		t.Fatal(err)
 	}

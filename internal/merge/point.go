@@ -19,6 +19,8 @@ type Options struct {
 	// Keep is called with what was found at each point, with all its findings. nil: findings are
 	// counted and not kept.
 	Keep func(*render.Checked) error
+	// Newest has the newest capture of a point stand for others that have results under the same name.
+	Newest bool
 }
 
 // Add adds a point.
@@ -49,6 +51,7 @@ func (s *Summary) Add(r *dataset.Result, opt Options) error {
 	if r.Older > 0 {
 		s.Remarks = append(s.Remarks, fmt.Sprintf("point %s has %s; the newest counts", r.Point, diagnose.Counted(uint64(r.Older), "older result", "older results")))
 	}
+	s.others(r, opt.Newest)
 	for _, m := range r.Missing {
 		s.Missing = append(s.Missing, fmt.Sprintf("%s shard %d/%d", r.Point, m.Index, m.Of))
 	}
@@ -66,6 +69,23 @@ func (s *Summary) Add(r *dataset.Result, opt Options) error {
 		errs = append(errs, opt.Keep(kept))
 	}
 	return errors.Join(errs...)
+}
+
+// others tells of captures whose results do not count, since another capture has the name of the point. They
+// are missing, unless the newest one is meant to stand for them.
+func (s *Summary) others(r *dataset.Result, newest bool) {
+	counts := "nothing is counted"
+	if len(r.Parts) > 0 && len(r.Parts[0].Inputs) > 0 {
+		counts = "that of " + r.Parts[0].Inputs[0].Name + " counts"
+	}
+	for _, name := range r.Others {
+		says := fmt.Sprintf("point %s has a result of another capture, %s, and %s, which is newer", r.Point, name, counts)
+		if !newest {
+			says += ": --point gives each capture a name of its own, --newest says that this one replaces it"
+			s.Missing = append(s.Missing, fmt.Sprintf("%s of %s", r.Point, name))
+		}
+		s.Remarks = append(s.Remarks, says)
+	}
 }
 
 // manifest adds what the manifest of a part says. Each shard counts what is its own.
