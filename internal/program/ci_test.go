@@ -320,7 +320,12 @@ func TestAction_Arguments(t *testing.T) {
 		{
 			"defaults",
 			map[string]string{"files": "captures/clean.pcap"},
-			[]string{"--format", "github", "--output", "text=REPORT", "--fail-on", "error", "--", "captures/clean.pcap"},
+			[]string{"--format", "github", "--output", "text=REPORT", "--", "captures/clean.pcap"},
+		},
+		{
+			"no connections", // which the configuration may ask for
+			map[string]string{"files": "captures/clean.pcap\n\n", "min-connections": "0"},
+			[]string{"--format", "github", "--output", "text=REPORT", "--min-connections", "0", "--", "captures/clean.pcap"},
 		},
 		{
 			"all",
@@ -356,6 +361,26 @@ func TestAction_Arguments(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestAction_Missing: each glob has to match something, and the program does not run if one does not.
+func TestAction_Missing(t *testing.T) {
+	for files, want := range map[string]string{
+		"captures/*.pcap\ncaptures/*.pcapng\nother/*\n": "captures/*.pcapng, other/*",
+		"captures/*.none": "captures/*.none",
+		"":                "",
+	} {
+		r := newRunner(t, "clean.pcap")
+		a := readAction(t)
+		a.Runs.Steps = a.Runs.Steps[len(a.Runs.Steps)-1:]
+		out, code := r.act(t, a, map[string]string{"files": files})
+		if wants := "::error::no capture is named by " + want + "\n"; code != 2 || out != wants {
+			t.Errorf("%q: exit code %d, %q, not %q", files, code, out, wants)
+		}
+		if got := read(t, r.temp+"/output"); got != "exit-code=2\n" {
+			t.Errorf("%q: the output is %q", files, got)
+		}
 	}
 }
 
