@@ -15,9 +15,9 @@ import (
 // colourWords are what --color takes.
 var colourWords = []string{"auto", "always", "never"}
 
-// prepared returns the command line in a form that pflag reads as it is meant. Two flags
+// prepared returns the command line in a form that pflag reads as it is meant. Some flags
 // have a value that may be left out, and take the next argument if it is one of their
-// words: --color, which must not swallow FILE, and -t, which tcpdump has without a value.
+// words: --color and --join, which must not swallow FILE, and -t, which tcpdump has without a value.
 func prepared(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || completes(args) {
 		return args
@@ -52,6 +52,11 @@ func prepared(root *cobra.Command, args []string) []string {
 				i++
 				out[len(out)-1] += "=" + args[i]
 			}
+		case f.Name == joinFlag:
+			if i+1 < len(args) && slices.Contains(joinWords, args[i+1]) && !exists(args[i+1]) {
+				i++
+				out[len(out)-1] += "=" + args[i]
+			}
 		case i+1 < len(args):
 			i++
 			out = append(out, args[i]) // its value, whatever it looks like
@@ -60,13 +65,19 @@ func prepared(root *cobra.Command, args []string) []string {
 	return out
 }
 
+// exists reports whether there is a file of a name.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
 // mistakenTime reports whether a word behind -t can only be meant as its value, though it is
 // none: no file, interface or filter is called that.
 func mistakenTime(command, word string) bool {
 	if word == "" || len(word) > 6 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return false
 	}
-	if _, err := os.Lstat(word); err == nil {
+	if exists(word) {
 		return false
 	}
 	if command != "live" {
@@ -101,7 +112,7 @@ func timesAmong(flags *pflag.FlagSet, arg string) (times, others string, ok bool
 // one: a long flag without =, or the last of several letters.
 func wantsValue(flags *pflag.FlagSet, arg string) *pflag.Flag {
 	if name, long := strings.CutPrefix(arg, "--"); long {
-		if f := flags.Lookup(name); f != nil && (f.NoOptDefVal == "" || f.Name == colourFlag) {
+		if f := flags.Lookup(name); f != nil && (f.NoOptDefVal == "" || f.Name == colourFlag || f.Name == joinFlag) {
 			return f
 		}
 		return nil

@@ -28,6 +28,11 @@ const (
 	asGiven joinOrder = "given"
 )
 
+// joinFlag is the name of the flag, which takes one of joinWords or nothing.
+const joinFlag = "join"
+
+var joinWords = []string{string(byTime), string(asGiven)}
+
 // Type, String and Set implement [pflag.Value].
 func (o *joinOrder) Type() string   { return "ORDER" }
 func (o *joinOrder) String() string { return string(*o) }
@@ -41,8 +46,8 @@ func (o *joinOrder) Set(s string) error {
 }
 
 func (t *together) flags(f *pflag.FlagSet) {
-	f.Var(&t.join, "join", "read the files one after the other as one capture, as those of a ring: `ORDER` is time, of their first frames, or given")
-	f.Lookup("join").NoOptDefVal = string(byTime)
+	f.Var(&t.join, joinFlag, "read the files one after the other as one capture, as those of a ring: `ORDER` is time, of their first frames, or given, as in --join=given")
+	f.Lookup(joinFlag).NoOptDefVal = string(byTime)
 	f.BoolVar(&t.merge, "merge", false, "read the files side by side as one capture, in the order of time: two taps, directions or queues of one point")
 }
 
