@@ -44,6 +44,7 @@ const (
 	OtherQueue    = catalogue.OtherQueue
 	CountsMore    = catalogue.CountsMore
 	AnotherBegins = catalogue.AnotherBegins
+	WentOn        = catalogue.WentOn
 	ZeroField     = catalogue.ZeroField
 	PlainCRC32    = catalogue.PlainCRC32
 )

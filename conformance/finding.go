@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"time"
+
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/trace"
@@ -40,6 +42,9 @@ type Finding struct {
 	variant Variant
 	// explains are the rules whose findings it explains.
 	explains []string
+	// time is when the frame was captured, end where what is wrong ends in the TCP stream; refusable says that a receiver may have to refuse it.
+	time, end int64
+	refusable bool
 }
 
 // Further is how many more findings of the rule the connection has that are not
@@ -52,12 +57,29 @@ func (f *Finding) Variant() Variant { return f.variant }
 // Explains are the rules that were broken because of what advice speaks of, as its message says; nil for any other finding.
 func (f *Finding) Explains() []string { return f.explains }
 
+// reaction is the longest delay of a close that counts as a reaction.
+const reaction = int64(time.Second)
+
+// Before reports whether the close of the other side over TCP may be a reaction to what the finding is about: that side has to refuse it by
+// a rule of DDP or RDMAP, had got it, and closed soon after. If the times are not known, nothing may have been sent in between.
+func (f *Finding) Before(k *trace.Closing) bool {
+	got := k.Acked >= f.end || k.Acked < 0 && k.Frame > f.Frame
+	if !f.refusable || !f.HasDir || f.end <= 0 || !got {
+		return false
+	}
+	if f.time == 0 || k.Time == 0 {
+		return f.Conn.Flow[f.Dir].Sent <= f.end
+	}
+	return k.Time >= f.time && k.Time-f.time <= reaction
+}
+
 // publicFinding is a finding as others see it.
 func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 	return Finding{
 		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
 		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
 		Related: f.Related, further: f.Further, variant: f.Variant, explains: f.Explains,
+		time: f.Time, end: f.End, refusable: f.RefusableBySome(),
 	}
 }
 

@@ -7048,7 +7048,7 @@ var entries = [...]Entry{
 		Level:      "ADVICE",
 		Layer:      "interop",
 		Statement:  "Rev 1 leaves the responder without a Read depth",
-		Check:      "Connection with S=0, at least one Send of the initiator and no FPDU of the responder, responder closes first: note. Needs: G-NEG, G-START, G-END.",
+		Check:      "Connection with S=0, at least one Send of the initiator and no FPDU of the responder, responder closes first, not behind an error of the initiator that it had got: note. Needs: G-NEG, G-START, G-END.",
 		Observable: "partly",
 		Kind:       KindCheck,
 		Severity:   Note,

@@ -13,6 +13,8 @@ const (
 	CountsMore
 	// AnotherBegins: of a message without L, another one begins.
 	AnotherBegins
+	// WentOn: a side sent more behind an error of the other one, and closed later.
+	WentOn
 	// ZeroField: the field has only zeros, and should not.
 	ZeroField
 	// PlainCRC32: the CRC is that of Ethernet, and not the CRC32c.

@@ -179,7 +179,7 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	kept := c.Tally.Add(diagnose.Judged(t, vs))
 	var ds []diagnose.Diagnosis
 	if t == v.c.sink.ending { // else it was diagnosed before
-		ds = diagnose.Connection(t, v.open(fs))
+		ds = diagnose.ConnectionDecided(t, fs, v.decided(fs))
 	}
 	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
 	if !v.whole() {
@@ -197,19 +197,17 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	}
 }
 
-// open are the findings about which nobody decided.
-func (v *checkView) open(fs []conformance.Finding) (out []conformance.Finding) {
+// decided says of each finding whether somebody decided about it.
+func (v *checkView) decided(fs []conformance.Finding) (decided []bool) {
 	all := render.Checked{}
 	for _, f := range fs {
 		all.Findings = append(all.Findings, render.Finding{Finding: f})
 	}
 	v.run.decided.mark(v.checked.names, &all)
 	for i := range all.Findings {
-		if f := &all.Findings[i]; f.Open() {
-			out = append(out, f.Finding)
-		}
+		decided = append(decided, !all.Findings[i].Open())
 	}
-	return out
+	return decided
 }
 
 func (v *checkView) ended(cs []*trace.Connection) {

@@ -40,8 +40,14 @@ var makers = []func(*about){
 // Connection diagnoses a connection that is over, from what the analysis knows of it and
 // from the findings of the rules, which are borrowed.
 func Connection(c *trace.Connection, findings []conformance.Finding) []Diagnosis {
+	return ConnectionDecided(c, findings, nil)
+}
+
+// ConnectionDecided does so where somebody decided about findings beforehand, see [Summary.Decided].
+func ConnectionDecided(c *trace.Connection, findings []conformance.Finding, decided []bool) []Diagnosis {
 	a := newAbout(c, findings)
 	a.diagnose()
+	a.decide(decided)
 	for i := range a.diagnoses {
 		a.diagnoses[i].tell()
 	}
@@ -53,15 +59,17 @@ type about struct {
 	*trace.Connection
 	findings  []conformance.Finding
 	explained []bool // the findings that a diagnosis explains
+	// tells is for each finding the number of the diagnosis that tells of it, from 1; 0: none does.
+	tells     []int
 	diagnoses []Diagnosis
 	// taken are the findings that were explained since the last diagnosis was added: the next one tells of them.
-	taken []*conformance.Finding
+	taken []int
 	// endExplained says that a diagnosis explains how the connection ended.
 	endExplained bool
 }
 
 func newAbout(c *trace.Connection, findings []conformance.Finding) *about {
-	return &about{Connection: c, findings: findings, explained: make([]bool, len(findings))}
+	return &about{Connection: c, findings: findings, explained: make([]bool, len(findings)), tells: make([]int, len(findings))}
 }
 
 func (a *about) diagnose() {
@@ -76,14 +84,14 @@ func (a *about) diagnose() {
 // add adds a diagnosis. It is at least as severe as the rules that it names: who reads only the diagnoses misses nothing
 // that check fails on.
 func (a *about) add(d Diagnosis) {
-	for _, f := range a.taken {
-		if !d.mended && !isAdvice(f) && slices.Contains(d.Rules, f.Rule.ID) {
+	for _, i := range a.taken {
+		if f := &a.findings[i]; !d.mended && !isAdvice(f) && slices.Contains(d.Rules, f.Rule.ID) {
 			d.Severity = max(d.Severity, f.Severity)
 		}
 	}
-	a.taken = a.taken[:0]
 	d.Conn, d.Conns, d.Of = a.Connection, []uint64{a.Number}, 1
 	a.diagnoses = append(a.diagnoses, d)
+	a.tellTaken(len(a.diagnoses) - 1)
 }
 
 // has reports whether there is a diagnosis of a kind.
@@ -107,10 +115,9 @@ func (a *about) explainIf(holds func(*conformance.Finding) bool) (found []*confo
 	for i := range a.findings {
 		if f := &a.findings[i]; !a.explained[i] && holds(f) {
 			a.explained[i] = true
-			found = append(found, f)
+			found, a.taken = append(found, f), append(a.taken, i)
 		}
 	}
-	a.taken = append(a.taken, found...)
 	return found
 }
 

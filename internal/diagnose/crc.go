@@ -259,11 +259,7 @@ func (a *about) crcAnswer(dir trace.Dir, d *Diagnosis) {
 	from := 1 - dir
 	t := a.Terminates[from]
 	if t == nil || !isCRCError(t.Code) {
-		if f := a.explainIn(from, "MPA-CRC-REACT-02"); len(f) > 0 {
-			d.Rules = append(d.Rules, rulesOf(f)...)
-			a.endExplained = true
-			d.Also = append(d.Also, fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, which may be because of it.", from.Sender(), f[0].Frame))
-		}
+		a.closedForCRC(dir, d)
 		a.add(*d)
 		return
 	}
@@ -274,12 +270,31 @@ func (a *about) crcAnswer(dir trace.Dir, d *Diagnosis) {
 			if d.Advice != "" {
 				x.Advice = d.Advice
 			}
+			a.tellTaken(i)
 			return
 		}
 	}
 	d.Also = append(d.Also, fmt.Sprintf("The %s ended the connection because of it, with the Terminate in frame %d.", from.Sender(), t.Frame))
 	d.Frames = append(d.Frames, t.Frame)
 	a.add(*d)
+}
+
+// closedForCRC says that the receiver of FPDUs with a wrong CRC closed the connection without a Terminate, if it did: the wrong CRC
+// may be why. A rule says so too, but the end has the same cause where nobody asks for that rule.
+func (a *about) closedForCRC(dir trace.Dir, d *Diagnosis) {
+	from, frame := 1-dir, uint64(0)
+	if k := a.closing(from); k != nil && a.Terminates[from] == nil && !d.mended && slices.ContainsFunc(a.Flow[dir].Faults().BadCRCs, func(b trace.BadCRC) bool {
+		return slices.Contains(d.PDUs, b.PDU) && b.Frame <= k.Frame && b.At+b.Length <= k.Acked
+	}) {
+		frame = k.Frame
+	}
+	if found := a.explainIn(from, "MPA-CRC-REACT-02"); len(found) > 0 {
+		d.Rules, frame = append(d.Rules, rulesOf(found)...), found[0].Frame
+	}
+	if frame > 0 {
+		a.endExplained = true
+		d.Also = append(d.Also, fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, which may be because of it.", from.Sender(), frame))
+	}
 }
 
 // explainIn returns the findings of some rules in a direction, and marks them as explained.

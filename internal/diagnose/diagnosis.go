@@ -35,9 +35,8 @@ type Diagnosis struct {
 	Advice string
 	// Rules are the rules of the conformance engine whose findings it explains.
 	Rules []string
-	// Decided are rules of which it would explain the findings too, had nobody decided about those
-	// beforehand: they are known, or suppressed. AllDecided says that no other findings show it, on
-	// none of the connections. Who decides sets them.
+	// Decided are rules whose findings it explains, and about all of which somebody decided beforehand: they
+	// are known, or suppressed. AllDecided says that no other findings show it, on none of the connections.
 	Decided    []string
 	AllDecided bool
 

@@ -18,11 +18,13 @@ func endings(a *about) {
 	}
 	switch a.Ending {
 	case trace.RST, trace.Abort:
-		if !a.restarted() {
+		if !a.restarted() && !a.refusedByEnd() {
 			a.reset()
 		}
 	case trace.FIN, trace.Shutdown, trace.Terminated:
-		a.silentClose()
+		if !a.refusedByEnd() {
+			a.silentClose()
+		}
 	default:
 	}
 }

@@ -30,6 +30,7 @@ func (a *about) brokenRule(first *conformance.Finding) {
 		for i := range a.diagnoses {
 			if d := &a.diagnoses[i]; slices.Contains(d.Rules, rule) {
 				d.Also, d.Rules = append(d.Also, first.Rule.Message), append(d.Rules, first.Rule.ID)
+				a.tellTaken(i)
 				return
 			}
 		}

@@ -39,6 +39,7 @@ type alike struct {
 	dir      trace.Dir
 	hasDir   bool
 	same     string
+	known    bool
 }
 
 const (
@@ -52,13 +53,11 @@ const (
 // [conformance.Sink]: called again for the same connection, it adds only what the findings
 // say, since those come from comparing connections.
 func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
-	a := s.about(c, findings)
-	if s.again(c.Number) {
-		damagedAssociation(a)
-		brokenRules(a)
-	} else {
-		a.diagnose()
-	}
+	s.Decided(c, findings, nil)
+}
+
+// take adds what was said of a connection.
+func (s *Summary) take(a *about) {
 	for _, d := range a.diagnoses {
 		if s.Keep != nil && !s.Keep(&d) {
 			continue
@@ -66,7 +65,7 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 		s.Add(d)
 	}
 	if len(a.diagnoses) == 0 {
-		*a = about{explained: a.explained}
+		*a = about{explained: a.explained, tells: a.tells, taken: a.taken[:0]}
 		s.idle = a
 	}
 }
@@ -74,12 +73,13 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 // about returns a connection to diagnose.
 func (s *Summary) about(c *trace.Connection, findings []conformance.Finding) *about {
 	a := s.idle
-	if a == nil || cap(a.explained) < len(findings) {
+	if a == nil || cap(a.explained) < len(findings) || cap(a.tells) < len(findings) {
 		return newAbout(c, findings)
 	}
 	s.idle = nil
-	a.Connection, a.findings, a.explained = c, findings, a.explained[:len(findings)]
+	a.Connection, a.findings, a.explained, a.tells = c, findings, a.explained[:len(findings)], a.tells[:len(findings)]
 	clear(a.explained)
+	clear(a.tells)
 	return a
 }
 
@@ -96,9 +96,9 @@ func (s *Summary) again(number uint64) bool {
 
 // Add adds a diagnosis.
 func (s *Summary) Add(d Diagnosis) {
-	key := alike{d.Kind, d.Severity, d.Dir, d.HasDir, d.same}
+	key := alike{d.Kind, d.Severity, d.Dir, d.HasDir, d.same, d.AllDecided}
 	if slices.Contains(byCause, d.Kind) {
-		key.same += shape(d.Text + strings.Join(d.Also, " ") + strings.Join(d.Rules, " "))
+		key.same += shape(d.Text + strings.Join(d.Also, " ") + strings.Join(d.rules(), " "))
 	}
 	first := s.at[key]
 	switch {
@@ -110,9 +110,12 @@ func (s *Summary) Add(d Diagnosis) {
 		if d.Conn.Number < first.Conn.Number { // the first connection tells for all
 			d.tell()
 			d.Conns, d.Of = first.Conns, first.Of
+			d.unite(first)
 			*first = d
 			s.isNew(first)
+			return
 		}
+		first.unite(&d)
 	case len(s.all) >= maxKept:
 		s.Dropped++
 	default:
@@ -164,7 +167,7 @@ func (s *Summary) List() []*Diagnosis {
 		slices.Sort(d.Conns)
 	}
 	slices.SortStableFunc(s.all, func(a, b *Diagnosis) int {
-		return cmp.Or(a.leading(b), cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
+		return cmp.Or(a.leading(b), a.behind(b), cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(b.Of, a.Of),
 			cmp.Compare(a.number(), b.number()), cmp.Compare(a.first(), b.first()), strings.Compare(a.same, b.same))
 	})
 	return s.all
@@ -179,6 +182,17 @@ func (d *Diagnosis) leading(b *Diagnosis) int {
 		return -1
 	}
 	return 1
+}
+
+// behind compares by whether one is known: what is new comes first.
+func (d *Diagnosis) behind(b *Diagnosis) int {
+	switch {
+	case d.AllDecided == b.AllDecided:
+		return 0
+	case d.AllDecided:
+		return 1
+	}
+	return -1
 }
 
 // weight is the severity as far as it counts in the order.

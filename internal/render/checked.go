@@ -101,8 +101,7 @@ func (c *Checked) Count(s conformance.Severity) (n int) {
 	return n + c.Unlisted[s]
 }
 
-// Diagnoses says in sentences what went wrong. Findings about which somebody decided have no
-// part in it.
+// Diagnoses says in sentences what went wrong. What somebody decided about tells only which problems are known.
 func (c *Checked) Diagnoses() *diagnose.Summary {
 	if c.diagnoses != nil {
 		return c.diagnoses
@@ -112,35 +111,18 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 		found[conn] = at
 	}
 	c.diagnoses = &diagnose.Summary{Keep: c.Keep, Live: c.Live}
-	marks := decidedMarks{}
 	for t := range c.Connections.All() {
-		open := c.open(found[t.Number])
-		c.diagnoses.Connection(t, open, nil)
-		if len(open) < len(found[t.Number]) {
-			marks.connection(c, t, found[t.Number])
+		at := found[t.Number]
+		fs, decided := make([]conformance.Finding, 0, len(at)), make([]bool, 0, len(at))
+		for _, i := range at {
+			fs, decided = append(fs, c.Findings[i].Finding), append(decided, !c.Findings[i].Open())
 		}
+		c.diagnoses.Decided(t, fs, decided)
 	}
-	marks.set(c.diagnoses)
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
 		c.diagnoses.Capture(&c.Totals, c.Others)
 	}
 	return c.diagnoses
-}
-
-// open are those of some findings that nobody has decided about.
-func (c *Checked) open(at []int32) []conformance.Finding {
-	return c.findings(at, (*Finding).Open)
-}
-
-// findings are those of some that are wanted.
-func (c *Checked) findings(at []int32, wanted func(*Finding) bool) []conformance.Finding {
-	fs := make([]conformance.Finding, 0, len(at))
-	for _, i := range at {
-		if f := &c.Findings[i]; wanted(f) {
-			fs = append(fs, f.Finding)
-		}
-	}
-	return fs
 }
 
 // Decided is how many findings are known, and how many suppressed.

@@ -225,7 +225,11 @@ func ending(c *trace.Connection) string {
 
 // sentence says in a line what a diagnosis says.
 func sentence(d *diagnose.Diagnosis) string {
-	s := d.Severity.String() + ": " + d.Title + ". " + d.Sentences()
+	level := d.Severity.String()
+	if d.AllDecided {
+		level = "known"
+	}
+	s := level + ": " + d.Title + ". " + d.Sentences()
 	if d.Advice != "" {
 		s += " Try: " + d.Advice
 	}

@@ -14,7 +14,7 @@ import (
 // mustValidate are the rules that a receiver has to hold each segment to (RFC 5041
 // section 7.1, RFC 5040 section 7).
 var mustValidate = []string{
-	"DDP-UNTAG-QN-02", "DDP-UNTAG-MSN-", "DDP-UNTAG-MO-", "DDP-TO-02", "DDP-HDR-01", "DDP-DV-01", "RDMAP-OPCODE-01", "RDMAP-RV-01",
+	"DDP-UNTAG-QN-02", "DDP-UNTAG-MSN-", "DDP-UNTAG-MO-", "DDP-TO-02", "DDP-HDR-01", "DDP-DV-01", opcodes, "RDMAP-RV-01",
 	"DDP-UNTAG-QN-01", "RDMAP-QN-01", "RDMAP-TFLAG-01", "RDMAX-AREQ-AOP-01",
 }
 
@@ -47,9 +47,20 @@ func (c *Case) Awaits(t *model.Terminate) bool {
 // to refuse it.
 func (c *Case) Refusable(pdu uint64) bool {
 	return AnyFinding(c.Found(), func(f *Finding) bool {
-		return f.HasPDU && f.PDU == pdu && f.Severity == catalogue.Error && slices.Contains([]string{"ddp", "rdmap", "rdmap-ext"}, f.Rule.Layer) && !IsOf(f, unseen...)
+		return f.HasPDU && f.PDU == pdu && f.Refusable()
 	})
 }
+
+// Refusable reports whether a finding is about what its receiver has to refuse, by a rule of DDP or RDMAP.
+func (f *Finding) Refusable() bool {
+	return f.Severity == catalogue.Error && slices.Contains([]string{"ddp", "rdmap", "rdmap-ext"}, f.Rule.Layer) && !IsOf(f, unseen...)
+}
+
+// opcodes is the rule that an opcode is assigned. A receiver has to refuse one for experiments as well if it has no part in them.
+const opcodes = "RDMAP-OPCODE-01"
+
+// RefusableBySome reports whether there are receivers that have to refuse what a finding is about.
+func (f *Finding) RefusableBySome() bool { return f.HasPDU && (f.Refusable() || f.Rule.ID == opcodes) }
 
 // Received are the findings on what a direction has sent and the other side has
 // acknowledged, the earliest one first.

@@ -50,6 +50,9 @@ var depthAdvice = []rules.Rule{
 				if c.Directions[trace.R2I].Count > 0 || c.Trace.Flow[trace.I2R].Op(model.OpSend).Segments == 0 {
 					return
 				}
+				if f, _ := lastFault(&r.Case); f != nil {
+					return // which is why the responder left, or a better guess
+				}
 				if k, ok := c.Leaves(trace.R2I); ok {
 					reportAdvice(r, k.Where(), fmt.Sprintf("the responder %s after a Send, without sending an FPDU", k.Verb()), "")
 				}

@@ -107,10 +107,14 @@ var missingTerminateRules = []rules.Rule{
 				}
 				return rules.InScope
 			},
-			Judge: func(r *rules.Report, _ *model.Conn) {
+			Judge: func(r *rules.Report, c *model.Conn) {
 				f, k := r.Unexplained("ddp", "rdmap", "rdmap-ext")
-				r.On(k.Where(), "the side closes without a Terminate after an error of its peer",
-					fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame), "a Terminate")
+				v := rules.Violation{Place: k.Where(), Message: "the side closes without a Terminate after an error of its peer", Expected: "a Terminate"}
+				v.Observed = fmt.Sprintf("%s in frame %d, %s in frame %d", f.Rule.ID, f.Frame, k, k.Frame)
+				if c.Directions[k.Dir].Knows >= f.End {
+					v.Variant = catalogue.WentOn
+				}
+				r.Report(v)
 			},
 		},
 	},
