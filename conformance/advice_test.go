@@ -21,6 +21,12 @@ const (
 	smb       = "server: {address: \"10.0.0.2:5445\"}\n"
 )
 
+// fallback is a Request in place of whose Reply the server resets, and then one of revision 1, each with a setting of its own.
+func fallback(first, second, then, fault string) string {
+	return "connections: {a: {client: {mpa: {" + first + "}}}, b: {client: {mpa: {revision: 1, " + second + "}}}}\n" +
+		"timeline: [{connect: , on: a}, {reset: , from: server, on: a}, {connect: , on: b}, " + then + "]\nfaults: [{at: reply, on: a, skip: true}, " + fault + "]\n"
+}
+
 // TestAdvice: advice is a note, and a warning where what it warns of is seen too;
 // it is not given where something else explains the trace.
 func TestAdvice(t *testing.T) {
@@ -91,6 +97,53 @@ func TestAdvice(t *testing.T) {
 		{
 			"markers in the Reply, and the client resets", "ADV-NO-M ADV-M", rev1 + resets + "{by: server, settings: {mpa: {markers: true}}}]\n",
 			[]string{"ADV-NO-MARKERS warning"},
+		},
+		{
+			"markers in the Reply, and the client closes", "ADV-NO-M", rev1 + "timeline: [connect, close]\nfaults: [{by: server, settings: {mpa: {markers: true}}}]\n",
+			[]string{"ADV-NO-MARKERS note"},
+		},
+		{
+			"markers in both frames, and the client closes", "ADV-NO-M", rev1 + "timeline: [connect, close]\nfaults: [{by: both, settings: {mpa: {markers: true}}}]\n",
+			nil,
+		},
+		{
+			"markers in both frames, and the client resets", "ADV-NO-M", rev1 + resets + "{by: both, settings: {mpa: {markers: true}}}]\n", nil,
+		},
+		{
+			"markers, and revision 1 is taken with them", "ADV-NO-M ADV-M ADV-CLIENT ADV-REV", fallback("markers: true", "markers: true", "{send: 16, on: b}", ""),
+			[]string{"ADV-MARKERS-ENHANCED note", "ADV-REV-FALLBACK note"},
+		},
+		{
+			"markers, and revision 1 is taken without them", "ADV-NO-M ADV-CLIENT ADV-REV", fallback("markers: true", "markers: false", "{send: 16, on: b}", ""),
+			[]string{"ADV-REV-FALLBACK note"},
+		},
+		{
+			"markers, and revision 1 is refused too", "ADV-NO-M ADV-CLIENT ADV-REV",
+			fallback("markers: true", "markers: true", "{reset: , from: server, on: b}", "{at: reply, on: b, skip: true}"),
+			[]string{"ADV-NO-MARKERS warning", "ADV-NO-MARKERS warning", "ADV-REV-FALLBACK note"},
+		},
+		{
+			"markers, and another client is taken with them", "ADV-NO-M",
+			"connections: {a: {client: {mpa: {markers: true}}}, b: {client: {mpa: {markers: true}}}}\n" +
+				"timeline: [{connect: , on: b}, {send: 16, on: b}, {connect: , on: a}, {reset: , from: server, on: a}]\nfaults: [{at: reply, on: a, skip: true}]\n", nil,
+		},
+		{
+			"300 octets, and revision 1 is taken with 290", "ADV-PRIVATE ADV-CLIENT ADV-REV",
+			fallback("private: {size: 300}", "private: {size: 290}", "{send: 16, on: b}", ""),
+			[]string{"ADV-PRIVATE-DATA-256 note", "ADV-PRIVATE-DATA-256 note", "ADV-REV-FALLBACK note"},
+		},
+		{
+			"300 octets, and revision 1 is refused too", "ADV-PRIVATE ADV-CLIENT ADV-REV",
+			fallback("private: {size: 300}", "private: {size: 290}", "{reset: , from: server, on: b}", "{at: reply, on: b, skip: true}"),
+			[]string{"ADV-PRIVATE-DATA-256 warning", "ADV-PRIVATE-DATA-256 warning", "ADV-REV-FALLBACK note"},
+		},
+		{
+			"300 octets in the Reply, and the client closes", "ADV-PRIVATE", "server: {mpa: {private: {size: 300}}}\ntimeline: [connect, close]\n",
+			[]string{"ADV-PRIVATE-DATA-256 note"},
+		},
+		{
+			"300 octets in the Reply, and the client resets", "ADV-PRIVATE", "server: {mpa: {private: {size: 300}}}\ntimeline: [connect, {reset: }]\n",
+			[]string{"ADV-PRIVATE-DATA-256 warning"},
 		},
 		{
 			"markers and a reserved bit, and no Reply", "ADV-NO-M",
@@ -192,6 +245,10 @@ func TestAdvice(t *testing.T) {
 		{
 			"a CRC in two segments is acknowledged, and refused", "ADV-CRC-SPLIT", splitCRC + "{terminate: 2/0/02, from: server}, close]\n" + streaming,
 			[]string{"ADV-CRC-SPLIT warning"},
+		},
+		{
+			"the Reply has no C, and the client closes", "ADV-CRC", "timeline: [connect, close]\nfaults: [{at: reply, set: {iwarp_mpa.crc_flag: 0}}]\n",
+			[]string{"ADV-CRC-REPLY-ONLY note"},
 		},
 		{"the depth fits, and the client leaves", "ADV-IRD", "timeline: [connect, {reset: }]\n", nil},
 	} {

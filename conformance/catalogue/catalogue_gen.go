@@ -6715,12 +6715,12 @@ var entries = [...]Entry{
 		Level:      "ADVICE",
 		Layer:      "interop",
 		Statement:  "Peer without marker support",
-		Check:      "Request with M=1 and no other finding, and the responder answers R=1 with M=0 and no private data of the upper layer, or closes first without Reply; or Reply with M=1 and R=0 after which the initiator closes first without any FPDU: warning. Needs: G-BIDIR; G-END for the close.",
+		Check:      "Request with M=1 and no other finding, and the responder answers R=1 with M=0 and no private data of the upper layer, or closes first without Reply; or Reply with M=1 and R=0 to a Request with M=0, after which the initiator closes first without any FPDU: warning, for a FIN of the initiator a note. Silent, for a responder that closes: it accepted another Request with M=1, or the same host then tried revision 1 and was not refused (ADV-REV-FALLBACK). Needs: G-BIDIR; G-END for the close.",
 		Observable: "yes",
 		Kind:       KindCheck,
 		Severity:   Warning,
 		Advice:     true,
-		Message:    "The connection failed right after one side asked for markers. They may be the cause: RFC 5044 4.3 obliges every sender to generate them, but siw cannot; do not ask for markers (M=0).",
+		Message:    "The connection ended right after one side asked for markers. They may be the cause: RFC 5044 4.3 obliges every sender to generate them, but siw cannot; do not ask for markers (M=0).",
 		Source:     "Linux siw_cm.c (Q7); captures/siw: Request C0 01 answered by 60 01, D0 02 by 70 02",
 	},
 	{
@@ -6766,7 +6766,7 @@ var entries = [...]Entry{
 		Advice:     true,
 		Message:    "Rev 2 with S=0 has plain private data. irdma still reads the first 4 octets as IRD/ORD, and the ULP above it misses them.",
 		Source:     "Linux irdma/cm.c irdma_parse_mpa (Q9)",
-		Failure:    "The peer closes first without Reply (Request) or without any FPDU (Reply).",
+		Failure:    "The responder closes first without Reply (Request), and it accepted no other such Request, nor did the same host then try revision 1 without being refused; or the initiator resets first without any FPDU (Reply).",
 	},
 	{
 		ID:         "ADV-IRD-SILENT-CLOSE",
@@ -6841,7 +6841,7 @@ var entries = [...]Entry{
 		Advice:     true,
 		Message:    "Up to 512 octets of private data are legal, but siw and cxgb4 take at most 256.",
 		Source:     "Linux cxgb4/iw_cxgb4.h, siw_cm.c (Q14); captures/siw: PD_Length 512 closed without Reply, 256 accepted",
-		Failure:    "The peer closes first without Reply (Request) or without any FPDU (Reply).",
+		Failure:    "The responder closes first without Reply (Request), and it accepted no other such Request, nor did the same host then try revision 1 without being refused; or the initiator resets first without any FPDU (Reply).",
 		Explains:   []string{"MPA-START-02C"},
 	},
 	{
@@ -6888,7 +6888,7 @@ var entries = [...]Entry{
 		Advice:     true,
 		Message:    "C=1 in the Request already turns CRC on. siw as initiator checks only the C of the Reply: it then sends no CRCs, or refuses the connection when it requires them.",
 		Source:     "Linux siw_cm.c siw_proc_mpareply (Q16)",
-		Failure:    "MPA-C-ON-01 or MPA-CRC-VALUE-01 fires on the initiator half, or the initiator closed without FPDU.",
+		Failure:    "MPA-C-ON-01 or MPA-CRC-VALUE-01 fires on the initiator half, or the initiator reset without FPDU.",
 		Explains:   []string{"MPA-C-ON-01", "MPA-CRC-VALUE-01"},
 	},
 	{

@@ -74,6 +74,7 @@ type EndedConnection struct {
 	HasClosing     bool
 	// Dropped and GivenUp describe how a side closed during the startup, if one did.
 	Dropped, GivenUp string
+	KeysInDoubt      bool           // see [Conn.KeysInDoubt]
 	Have             catalogue.Gate // what held at the end
 	Mapped           int            // its ordinal among the connections to unusual ports of a host, see [CaptureState.countMapped]
 }
@@ -98,7 +99,7 @@ func (c *Conn) Outlast(record *trace.Connection) *EndedConnection {
 		}
 	}
 	p.Closing, p.HasClosing = c.Closed()
-	p.Dropped, p.GivenUp = c.Dropped(), c.GivenUp()
+	p.Dropped, p.GivenUp, p.KeysInDoubt = c.Dropped(), c.GivenUp(), c.KeysInDoubt()
 	return p
 }
 

@@ -73,6 +73,15 @@ func (c *Conn) GivenUp() string {
 	return ""
 }
 
+// Aborted is GivenUp with a RST, which shows that something failed. A FIN does not: the upper layer may close in order, right after the
+// accept too (RFC 5044 section 7.1.2 item 6).
+func (c *Conn) Aborted() string {
+	if k, ok := c.Closed(); !ok || !k.Reset {
+		return ""
+	}
+	return c.GivenUp()
+}
+
 // BacksOut is GivenUp, and also covers a Terminate as the first FPDU.
 func (c *Conn) BacksOut() string {
 	if s := c.Directions[trace.I2R].terminatesFirst(); s != "" {

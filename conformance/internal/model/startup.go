@@ -56,15 +56,6 @@ func (c *Conn) Plain() bool {
 	return c.Accepted() && c.Request != nil && c.Reply != nil && !enhanced(c.Request) && !enhanced(c.Reply)
 }
 
-// LeftAfter says how the receiver of a Request or a Reply closed because of it, "" if it
-// did not.
-func (c *Conn) LeftAfter(f *Frame) string {
-	if f.Kind == trace.KindRequest {
-		return c.Dropped()
-	}
-	return c.GivenUp()
-}
-
 // Packet names what closed the connection.
 func (k *Closing) Packet() string {
 	if k.Reset {

@@ -62,7 +62,7 @@ var compareAdvice = []rules.Rule{
 				if p.Reply != nil && p.HasClosing && p.Closing.Reset {
 					failure = p.GivenUp // a FIN is how any upper layer ends
 				}
-				if failure == "" || r.BlamedBefore(p.Request.PDUNumber) || p.Reply != nil && r.BlamedBefore(p.Reply.PDUNumber) || adviceTells(r) {
+				if failure == "" || r.BlamedBefore(p.Request.PDUNumber) || p.Reply != nil && r.BlamedBefore(p.Reply.PDUNumber) || adviceTells(r, p) {
 					return
 				}
 				for _, x := range r.Ended().To[p.Responder()] {
@@ -158,7 +158,15 @@ func depthsTaken(b *model.CaptureState, p *model.EndedConnection) (d depths) {
 	return d
 }
 
-// adviceTells reports whether advice was given that names why the connection failed.
-func adviceTells(r *rules.Report) bool {
-	return rules.AnyFinding(r.Before(), func(x *rules.Finding) bool { return x.Rule.Advice && x.Severity >= catalogue.Warning })
+// adviceTells reports whether advice names why the connection failed.
+func adviceTells(r *rules.Report, p *model.EndedConnection) bool {
+	if rules.AnyFinding(r.Before(), func(x *rules.Finding) bool { return x.Rule.Advice && x.Severity >= catalogue.Warning }) {
+		return true
+	}
+	for _, peculiar := range []func(*model.Frame) bool{wantsMarkers, muchPrivate, plainPrivate} {
+		if mayBeWhy(r.Ended(), p, peculiar) {
+			return true
+		}
+	}
+	return false
 }

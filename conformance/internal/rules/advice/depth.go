@@ -69,7 +69,7 @@ var depthAdvice = []rules.Rule{
 				b := upperData(f)
 				ird, ord := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
 				if binary.BigEndian.Uint32(b) > 0xffff && binary.BigEndian.Uint32(b[4:]) > 0xffff && ird <= model.UnknownDepth && ord <= model.UnknownDepth {
-					reportAdvice(r, f, fmt.Sprintf("% x: IRD %d, ORD %d", b, ird, ord), r.LeftAfter(f))
+					reportAdvice(r, f, fmt.Sprintf("% x: IRD %d, ORD %d", b, ird, ord), leftAfter(r.Conn, f))
 				}
 			},
 		},

@@ -43,7 +43,7 @@ var flagAdvice = []rules.Rule{
 		Advice: &rules.On[*model.Conn]{
 			Applies: func(_ *rules.Case, c *model.Conn) rules.Scope { return rules.InScopeIf(rdmacPlace(c) != nil) },
 			Judge: func(r *rules.Report, c *model.Conn) {
-				failure := c.GivenUp()
+				failure := c.Aborted()
 				for d := range c.Directions {
 					if failure == "" {
 						failure = violated(r, trace.Dir(d), "RNIC-IOP-VER-01", "RNIC-IOP-VER-02", "RNIC-IOP-VER-03")

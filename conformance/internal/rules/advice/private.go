@@ -22,24 +22,12 @@ const (
 var privateDataAdvice = []rules.Rule{
 	{
 		ID: "ADV-S0-REV2", Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
-		Test: rules.Test{Needs: rules.SameMarkers | rules.SameCRC},
-		AdviceFrame: &rules.On[*model.Frame]{
-			Judge: func(r *rules.Report, f *model.Frame) {
-				if f.Rev == 2 && !f.S && f.PDLength >= mpa.EnhancedLen {
-					reportAdvice(r, f, fmt.Sprintf("S=0, PD_Length %d", f.PDLength), r.LeftAfter(f))
-				}
-			},
-		},
+		Test:        rules.Test{Needs: rules.SameMarkers | rules.SameCRC},
+		AdviceFrame: adviceOnFrame(plainPrivate, dataLength("S=0, ")), Capture: adviceOnUnanswered(plainPrivate, dataLength("S=0, ")),
 	},
 	{
 		ID: "ADV-PRIVATE-DATA-256", EitherSide: true, Weighs: true, Needs: catalogue.Full, Transport: rules.OnTCP,
-		AdviceFrame: &rules.On[*model.Frame]{
-			Judge: func(r *rules.Report, f *model.Frame) {
-				if f.PDLength > smallPrivate && f.PDLength <= mpa.MaxPrivateData {
-					reportAdvice(r, f, fmt.Sprintf("PD_Length %d", f.PDLength), r.LeftAfter(f))
-				}
-			},
-		},
+		AdviceFrame: adviceOnFrame(muchPrivate, dataLength("")), Capture: adviceOnUnanswered(muchPrivate, dataLength("")),
 	},
 	{
 		ID: "ADV-PRIVATE-DATA-WRAP", Weighs: true, Needs: catalogue.Start | catalogue.Contig, Transport: rules.OnTCP,
@@ -61,4 +49,18 @@ var privateDataAdvice = []rules.Rule{
 			},
 		},
 	},
+}
+
+// plainPrivate reports whether a frame of revision 2 has private data without the establishment word, of which some take the first octets
+// for it.
+func plainPrivate(f *model.Frame) bool { return f.Rev == 2 && !f.S && f.PDLength >= mpa.EnhancedLen }
+
+// muchPrivate reports whether a frame has more private data than some stacks take.
+func muchPrivate(f *model.Frame) bool {
+	return f.PDLength > smallPrivate && f.PDLength <= mpa.MaxPrivateData
+}
+
+// dataLength shows the length of the private data, behind something else.
+func dataLength(behind string) func(*model.Frame) string {
+	return func(f *model.Frame) string { return fmt.Sprintf("%sPD_Length %d", behind, f.PDLength) }
 }

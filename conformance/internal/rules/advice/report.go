@@ -39,9 +39,9 @@ func adviceOf(r *rules.Report, at model.Placed, observed, failure string) rules.
 // direction that the advice speaks of, or, if it may be about both sides, another one.
 func explained(r *rules.Report, at *model.Place) (ids, places []string) {
 	for _, id := range r.Entry().Explains {
-		f := r.FoundBy(id)
+		f := foundBy(r, id)
 		if at.HasDir && f != nil && f.HasDir {
-			if same := r.FoundBy(id, at.Dir); same != nil || !r.EitherSide() {
+			if same := foundBy(r, id, at.Dir); same != nil || !r.EitherSide() {
 				f = same
 			}
 		}
@@ -50,6 +50,21 @@ func explained(r *rules.Report, at *model.Place) (ids, places []string) {
 		}
 	}
 	return ids, places
+}
+
+// foundBy returns the first finding of a rule on the connection, those from before it ended included, in a direction if one is given; nil
+// if there is none.
+func foundBy(r *rules.Report, id string, dir ...trace.Dir) *rules.Finding {
+	if f := r.FoundBy(id, dir...); f != nil {
+		return f
+	}
+	before := r.Before()
+	for i := range before {
+		if f := &before[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+			return f
+		}
+	}
+	return nil
 }
 
 // violated names the first of these rules that a side has violated, "" if there is none.

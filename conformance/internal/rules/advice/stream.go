@@ -43,9 +43,9 @@ var streamAdvice = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
 				h := &c.Directions[trace.I2R]
-				failure := c.GivenUp()
+				failure := c.Aborted()
 				unfilled := !h.CRC.Good && uint64(h.CRC.Run) == h.Count && h.Count > 0 && model.Constant(h.CRC.Value)
-				if !unfilled && failure == "" {
+				if !unfilled && c.GivenUp() == "" {
 					if c.Trace.Flow[trace.I2R].Rare().CRCUnverifiable > 0 {
 						r.Unproven(catalogue.Full)
 					}
