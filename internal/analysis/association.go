@@ -333,21 +333,8 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Forward(side, tsn)
-	case sctp.TypeShutdown:
-		tsn, err := sctp.DecodeTSN(*c)
-		if err != nil {
-			return err
-		}
-		a.asm.Ack(side, tsn, nil)
-		a.confirms(1-side, a.asm.Wide(1-side, tsn)+1)
-		a.closes(side)
-		a.side[side].ShutDown = true
-		a.ended(side, trace.Shutdown)
-	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
-		if c.Type == sctp.TypeShutdownAck {
-			a.closes(side)
-		}
-		a.ended(1-side, trace.Shutdown) // they answer what was not captured
+	case sctp.TypeShutdown, sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
+		return a.shutdown(side, c)
 	case sctp.TypeAbort:
 		err := sctp.CheckContent(c)
 		if a.side[side].Ended != trace.Abort {
@@ -366,6 +353,27 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		return sctp.CheckContent(c)
 	default:
 	}
+	return nil
+}
+
+// shutdown processes a chunk of the graceful end.
+func (a *Association) shutdown(side int, c *sctp.Chunk) error {
+	if c.Type == sctp.TypeShutdownAck {
+		a.closes(side)
+	}
+	if c.Type != sctp.TypeShutdown {
+		a.ended(1-side, trace.Shutdown) // it answers what was not captured
+		return nil
+	}
+	tsn, err := sctp.DecodeTSN(*c)
+	if err != nil {
+		return err
+	}
+	a.asm.Ack(side, tsn, nil)
+	a.confirms(1-side, a.asm.Wide(1-side, tsn)+1)
+	a.closes(side)
+	a.side[side].ShutDown = true
+	a.ended(side, trace.Shutdown)
 	return nil
 }
 
