@@ -15,6 +15,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/rulebook"
 	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/services"
 )
 
 // completion offers words for what stands on the command line so far.
@@ -25,14 +26,6 @@ var (
 	recordKinds = []string{"frame", "pdu", "connection", "transaction", "finding"}
 	severities  = []string{"error", "warning", "note"}
 )
-
-// knownPorts are TCP ports that iWARP is known to be used on.
-var knownPorts = []struct {
-	port uint16
-	use  string
-}{
-	{5445, "SMB Direct"}, {20049, "NFS over RDMA"}, {3260, "iSER"}, {4420, "NVMe over RDMA"}, {7174, "librdmacm"}, {7471, "librdmacm"},
-}
 
 // offer registers what completes a flag. It does so for a shell that asks for completions alone:
 // cobra keeps what is registered for as long as the process lives, and with it the command, its
@@ -195,9 +188,11 @@ func completeFields(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 
 // completePorts offers rules of -d.
 func completePorts(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	offers := make([]string, 0, len(knownPorts))
-	for _, p := range knownPorts {
-		offers = append(offers, "tcp.port=="+strconv.Itoa(int(p.port))+",iwarp_mpa\t"+p.use)
+	var offers []string
+	for i := range services.All {
+		for _, p := range services.All[i].Ports {
+			offers = append(offers, "tcp.port=="+strconv.Itoa(int(p))+",iwarp_mpa\t"+services.All[i].Name)
+		}
 	}
 	return beginning(word, offers), cobra.ShellCompDirectiveNoFileComp
 }

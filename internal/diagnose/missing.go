@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
+	"github.com/iwdissect/iwdissect/internal/services"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -434,9 +435,6 @@ func capture(c *trace.Connection) string {
 	return b + "'"
 }
 
-// servicePorts are those on which servers of iWARP listen: of SMB Direct, iSER, NVMe and NFS over RDMA, and those of librdmacm.
-var servicePorts = []uint16{445, 5445, 860, 3260, 4420, 8009, 20049, 7174, 7471}
-
 // firstEphemeral is the lowest port that hosts choose for their clients.
 const firstEphemeral = 32768
 
@@ -449,7 +447,7 @@ func server(c *trace.Connection) uint16 {
 		i, r = u.Asked[trace.R2I] > u.Asked[trace.I2R], u.Asked[trace.I2R] > u.Asked[trace.R2I]
 	}
 	if !i && !r {
-		i, r = slices.Contains(servicePorts, ini), slices.Contains(servicePorts, res)
+		i, r = services.Has(ini), services.Has(res)
 	}
 	switch low := min(ini, res); {
 	case i && !r:

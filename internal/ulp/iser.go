@@ -2,6 +2,7 @@ package ulp
 
 import (
 	"github.com/iwdissect/iwdissect/dissect/iser"
+	"github.com/iwdissect/iwdissect/internal/services"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -11,7 +12,7 @@ type iserRDMA struct{}
 func (iserRDMA) Name() string { return "iSER" }
 
 // Ports are those of iSCSI.
-func (iserRDMA) Ports() []uint16 { return []uint16{3260, 860} }
+func (iserRDMA) Ports() []uint16 { return services.ISER.Ports }
 
 func (iserRDMA) New() Decoder { return &iserConn{} }
 

@@ -3,6 +3,7 @@ package ulp
 import (
 	"github.com/iwdissect/iwdissect/dissect"
 	"github.com/iwdissect/iwdissect/dissect/nvme"
+	"github.com/iwdissect/iwdissect/internal/services"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -15,7 +16,7 @@ const connectData = 1024
 func (nvmeRDMA) Name() string { return "NVMe/RDMA" }
 
 // Ports are those of I/O and of discovery.
-func (nvmeRDMA) Ports() []uint16 { return []uint16{4420, 8009} }
+func (nvmeRDMA) Ports() []uint16 { return services.NVMe.Ports }
 
 func (nvmeRDMA) New() Decoder { return &nvmeConn{} }
 

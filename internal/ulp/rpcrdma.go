@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/iwdissect/iwdissect/dissect/rpcrdma"
+	"github.com/iwdissect/iwdissect/internal/services"
 )
 
 // rpcRDMA is RPC-over-RDMA, which carries NFS.
@@ -13,7 +14,7 @@ type rpcRDMA struct{}
 func (rpcRDMA) Name() string { return "RPC/RDMA" }
 
 // Ports is that of NFS over RDMA.
-func (rpcRDMA) Ports() []uint16 { return []uint16{20049} }
+func (rpcRDMA) Ports() []uint16 { return services.NFS.Ports }
 
 func (rpcRDMA) New() Decoder { return &rpcConn{} }
 

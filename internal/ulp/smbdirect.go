@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/iwdissect/iwdissect/dissect/smbdirect"
+	"github.com/iwdissect/iwdissect/internal/services"
 )
 
 // smbDirect is SMB2 over RDMA.
@@ -12,7 +13,7 @@ type smbDirect struct{}
 func (smbDirect) Name() string { return "SMB Direct" }
 
 // Ports are the one over iWARP, and that of SMB, which clients also try.
-func (smbDirect) Ports() []uint16 { return []uint16{5445, 445} }
+func (smbDirect) Ports() []uint16 { return services.SMBDirect.Ports }
 
 func (smbDirect) New() Decoder { return &smbConn{} }
 
