@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -577,5 +578,41 @@ func TestManifest_Hostile(t *testing.T) {
 		if err := m.complete(t.TempDir()); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%+v: %v", f, err)
 		}
+	}
+}
+
+// TestRows_Older: a table of diagnoses from before the columns about what is known is read, and nothing is known of it.
+func TestRows_Older(t *testing.T) {
+	type older struct {
+		Shard       int32  `parquet:"shard,dict"`
+		Kind        string `parquet:"kind,dict"`
+		Severity    string `parquet:"severity,dict"`
+		Dir         string `parquet:"dir,optional,dict"`
+		Conn        *int64 `parquet:"conn,optional"`
+		Connections int64  `parquet:"connections"`
+		Frame       *int64 `parquet:"frame,optional"`
+		Title       string `parquet:"title"`
+		Text        string `parquet:"text"`
+		Advice      string `parquet:"advice,optional"`
+		Rules       string `parquet:"rules,optional"`
+	}
+	path := filepath.Join(t.TempDir(), "older.parquet")
+	if err := parquet.WriteFile(path, []older{{Kind: "crc", Title: "wrong CRC", Rules: "MPA-CRC-VALUE-01"}}, parquet.Compression(&zstd.Codec{})); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	next, done, err := reader[Diagnosis](file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	rows := make([]Diagnosis, 2)
+	n, err := next(rows)
+	if n != 1 || rows[0].Rules != "MPA-CRC-VALUE-01" || rows[0].Decided != "" || rows[0].Known {
+		t.Errorf("%d rows, %v: %+v", n, err, rows[0])
 	}
 }

@@ -153,6 +153,9 @@ type Diagnosis struct {
 	Title       string `parquet:"title"`
 	Text        string `parquet:"text"`
 	Advice      string `parquet:"advice,optional"`
-	// Rules are ids, with a space between them.
-	Rules string `parquet:"rules,optional"`
+	// Rules are ids, with a space between them. Decided are those of which all findings are known or suppressed, and Known says that no
+	// others show it. Tables of older versions have neither.
+	Rules   string `parquet:"rules,optional"`
+	Decided string `parquet:"decided_rules,optional"`
+	Known   bool   `parquet:"known"`
 }

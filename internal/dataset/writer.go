@@ -196,7 +196,7 @@ func (w *Writer) Diagnoses(list []*diagnose.Diagnosis) {
 func diagnosis(d *diagnose.Diagnosis) Diagnosis {
 	r := Diagnosis{
 		Kind: string(d.Kind), Severity: d.Severity.String(), Connections: int64(d.Of), Title: text(d.Title), Text: text(d.Sentences()),
-		Advice: text(d.Advice), Rules: words(d.Rules),
+		Advice: text(d.Advice), Rules: words(d.Rules), Decided: words(d.Decided), Known: d.AllDecided,
 	}
 	if d.HasDir {
 		r.Dir = d.Dir.String()

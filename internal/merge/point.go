@@ -164,14 +164,14 @@ func (s *Summary) finding(p *Point, f *dataset.Finding) {
 
 // diagnosis adds a diagnosis of a point to those of others that are alike.
 func (s *Summary) diagnosis(point string, d *dataset.Diagnosis) {
-	key := diagnosisKey{d.Kind, d.Severity, d.Title, d.Rules, d.Dir}
+	key := diagnosisKey{d.Kind, d.Severity, d.Title, d.Rules, d.Decided, d.Dir, d.Known}
 	own := s.alike[key]
 	if own == nil {
 		if len(s.Diagnoses) >= mostDiagnoses {
 			s.Omitted++
 			return
 		}
-		own = &Diagnosis{Kind: d.Kind, Severity: d.Severity, Title: d.Title, Text: d.Text, Advice: d.Advice, Rules: d.Rules}
+		own = &Diagnosis{Kind: d.Kind, Severity: d.Severity, Title: d.Title, Text: d.Text, Advice: d.Advice, Rules: d.Rules, Decided: d.Decided, Known: d.Known}
 		s.alike[key] = own
 		s.Diagnoses = append(s.Diagnoses, own)
 	}

@@ -153,11 +153,17 @@ type Diagnosis struct {
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
 	Rules  string `json:"rules,omitempty"`
+	// Decided are rules of which all findings are known or suppressed; Known: no other findings show it.
+	Decided string `json:"decided_rules,omitempty"`
+	Known   bool   `json:"known,omitempty"`
 
 	last string // the latest point that has it
 }
 
-type diagnosisKey struct{ kind, severity, title, rules, dir string }
+type diagnosisKey struct {
+	kind, severity, title, rules, decided, dir string
+	known                                      bool
+}
 
 const (
 	// mostDiagnoses and mostPoints bound the diagnoses and the points that are listed for each.
@@ -178,7 +184,7 @@ func (s *Summary) End(level conformance.Severity, failed bool) {
 		return cmp.Or(cmp.Compare(severity(b.Severity), severity(a.Severity)), cmp.Compare(b.Findings, a.Findings), strings.Compare(a.ID, b.ID))
 	})
 	slices.SortStableFunc(s.Diagnoses, func(a, b *Diagnosis) int {
-		return cmp.Or(cmp.Compare(severity(b.Severity), severity(a.Severity)), cmp.Compare(b.Of, a.Of), cmp.Compare(b.Connections, a.Connections), strings.Compare(a.Title, b.Title))
+		return cmp.Or(newFirst(a, b), cmp.Compare(severity(b.Severity), severity(a.Severity)), cmp.Compare(b.Of, a.Of), cmp.Compare(b.Connections, a.Connections), strings.Compare(a.Title, b.Title))
 	})
 	code := 0
 	if s.Totals.Findings.Failing(level) > 0 {
@@ -193,6 +199,17 @@ func (s *Summary) End(level conformance.Severity, failed bool) {
 		code = 3
 	}
 	s.Gate.ExitCode = code
+}
+
+// newFirst compares by whether a problem is known.
+func newFirst(a, b *Diagnosis) int {
+	switch {
+	case a.Known == b.Known:
+		return 0
+	case b.Known:
+		return -1
+	}
+	return 1
 }
 
 // Worst are the points, those with the most trouble first.

@@ -89,7 +89,10 @@ func (p *page) told(s *Summary) {
 	}
 	for _, d := range list {
 		level := fmt.Sprintf("%-8s", strings.ToUpper(severity(d.Severity).String()))
-		if d.Severity == "error" && p.Paint != nil {
+		switch {
+		case d.Known:
+			level = fmt.Sprintf("%-8s", "KNOWN")
+		case d.Severity == "error" && p.Paint != nil:
 			level = p.Paint(level)
 		}
 		named := d.Points[:min(len(d.Points), mostNamed)]
@@ -104,6 +107,9 @@ func (p *page) told(s *Summary) {
 		fmt.Fprintf(p, "\n%s ", level)
 		p.line("%s%s  %s", of, where, d.Title)
 		p.line("         %s: %s", d.Points[0], d.Text)
+		if d.Decided != "" {
+			p.line("         Known or suppressed: %s.", strings.ReplaceAll(d.Decided, " ", ", "))
+		}
 		if d.Advice != "" {
 			p.line("         Try: %s", d.Advice)
 		}
@@ -201,18 +207,15 @@ func (p *page) foot(s *Summary) {
 			partly++
 		}
 	}
-	text := counts(&s.Totals.Findings)
-	if unread > 0 {
-		text += fmt.Sprintf("; %s incomplete", count(int64(unread), "point", "points"))
+	text := counts(&s.Totals.Findings) + " in " + count(int64(s.Totals.Points), "point", "points")
+	lacks := func(n int, one, many string) {
+		if n > 0 {
+			text += "; " + count(int64(n), one, many)
+		}
 	}
-	if partly > 0 {
-		text += fmt.Sprintf("; %s not counted in full", count(int64(partly), "point", "points"))
-	}
-	if n := len(s.Missing); n > 0 {
-		text += fmt.Sprintf("; %s missing", count(int64(n), "result", "results"))
-	}
-	if unjudged > 0 {
-		text += fmt.Sprintf("; %s not judged", count(int64(unjudged), "point", "points"))
-	}
-	p.line("\n%s in %s: exit code %d (--fail-on %s)", text, count(int64(s.Totals.Points), "point", "points"), s.Gate.ExitCode, s.Gate.FailOn)
+	lacks(unread, "point is incomplete", "points are incomplete")
+	lacks(partly, "point has a table that could not be read", "points have tables that could not be read")
+	lacks(len(s.Missing), "result is missing", "results are missing")
+	lacks(unjudged, "point was not judged", "points were not judged")
+	p.line("\n%s: exit code %d (--fail-on %s)", text, s.Gate.ExitCode, s.Gate.FailOn)
 }

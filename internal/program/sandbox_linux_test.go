@@ -312,7 +312,7 @@ func TestSandbox_MergeReplaced(t *testing.T) {
 	if b := all.Points[1]; b.Connections != 1 || len(b.Errors) != 0 {
 		t.Errorf("the point whose files were written again: %+v; merge says %s", b, &r.said)
 	}
-	if !strings.Contains(r.out.String(), "; 1 point not counted in full in 2 points: exit code 3") {
+	if !strings.Contains(r.out.String(), " in 2 points; 1 point has a table that could not be read: exit code 3") {
 		t.Error(&r.out)
 	}
 }
