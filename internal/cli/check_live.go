@@ -179,7 +179,7 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	kept := c.Tally.Add(diagnose.Judged(t, vs))
 	var ds []diagnose.Diagnosis
 	if t == v.c.sink.ending { // else it was diagnosed before
-		ds = diagnose.ConnectionDecided(t, fs, v.decided(fs))
+		ds = diagnose.ConnectionDecided(t, fs, vs, v.decided(fs))
 	}
 	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
 	if !v.whole() {

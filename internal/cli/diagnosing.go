@@ -24,6 +24,7 @@ type diagnosing struct {
 type heldConn struct {
 	conn     *trace.Connection
 	findings []conformance.Finding
+	verdicts []conformance.Judgement
 }
 
 func newDiagnosing(sel *pipeline.Selection, wait bool) *diagnosing {
@@ -56,7 +57,7 @@ func (d *diagnosing) Connection(c *trace.Connection, fs []conformance.Finding, v
 		}
 	}
 	if d.wait {
-		d.held = append(d.held, heldConn{c, some})
+		d.held = append(d.held, heldConn{c, some, slices.Clone(vs)})
 		return
 	}
 	d.Summary.Connection(c, some, vs)
@@ -73,7 +74,7 @@ func (d *diagnosing) all(cs *ended.List) {
 func (d *diagnosing) settle() {
 	d.wait = false
 	for _, h := range d.held {
-		d.Connection(h.conn, h.findings, nil)
+		d.Connection(h.conn, h.findings, h.verdicts)
 	}
 	d.held = nil
 }

@@ -90,7 +90,7 @@ func TestClocks_Silent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range analyse(t, generate(t, tt.src, false)) {
-				for _, d := range diagnose.Connection(c, nil) {
+				for _, d := range diagnose.Connection(c, nil, nil) {
 					if d.Kind == diagnose.Clocks {
 						t.Error(d.Sentences())
 					}

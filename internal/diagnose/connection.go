@@ -38,14 +38,15 @@ var makers = []func(*about){
 }
 
 // Connection diagnoses a connection that is over, from what the analysis knows of it and
-// from the findings of the rules, which are borrowed.
-func Connection(c *trace.Connection, findings []conformance.Finding) []Diagnosis {
-	return ConnectionDecided(c, findings, nil)
+// from the findings and verdicts of the rules, which are borrowed.
+func Connection(c *trace.Connection, findings []conformance.Finding, verdicts []conformance.Judgement) []Diagnosis {
+	return ConnectionDecided(c, findings, verdicts, nil)
 }
 
 // ConnectionDecided does so where somebody decided about findings beforehand, see [Summary.Decided].
-func ConnectionDecided(c *trace.Connection, findings []conformance.Finding, decided []bool) []Diagnosis {
+func ConnectionDecided(c *trace.Connection, findings []conformance.Finding, verdicts []conformance.Judgement, decided []bool) []Diagnosis {
 	a := newAbout(c, findings)
+	a.verdicts = verdicts
 	a.diagnose()
 	a.decide(decided)
 	for i := range a.diagnoses {
@@ -58,7 +59,8 @@ func ConnectionDecided(c *trace.Connection, findings []conformance.Finding, deci
 type about struct {
 	*trace.Connection
 	findings  []conformance.Finding
-	explained []bool // the findings that a diagnosis explains
+	verdicts  []conformance.Judgement // nil: nobody asked the rules
+	explained []bool                  // the findings that a diagnosis explains
 	// tells is for each finding the number of the diagnosis that tells of it, from 1; 0: none does.
 	tells     []int
 	diagnoses []Diagnosis

@@ -67,10 +67,33 @@ func (a *about) wrongCRC(dir trace.Dir, lengths, pads []uint64) {
 	if s := crcAgain(k.BadCRCs, again); s != "" {
 		d.Also = append(d.Also, s)
 	}
+	if s := a.unjudgedCRC(); s != "" && len(d.Rules) == 0 {
+		d.Also = append(d.Also, s)
+	}
 	if again > 0 && uint64(again) == f.CRCBad {
 		d.Severity, d.mended, d.same = conformance.Warning, true, "came again"
 	}
 	a.crcAnswer(dir, &d)
+}
+
+// unjudgedCRC says why no rule fails on wrong CRCs, "" if one may.
+func (a *about) unjudgedCRC() string {
+	i := slices.IndexFunc(a.verdicts, func(j conformance.Judgement) bool { return j.Rule.ID == crcValue })
+	if i < 0 || a.verdicts[i].Verdict != conformance.NotJudged {
+		return ""
+	}
+	why := "the capture lacks " + a.verdicts[i].Gate.String()
+	switch a.verdicts[i].Gate {
+	case conformance.Neg:
+		why = "the MPA startup, which says whether CRCs are on, was not captured in full (if it is in another file of a ring, --join reads all files as one capture)"
+	case conformance.Sync:
+		why = "it is not proven where all FPDUs begin"
+	case conformance.Full:
+		why = "octets were cut off"
+	case conformance.Sum:
+		why = "packets that may have been damaged on their way prove nothing"
+	}
+	return fmt.Sprintf("No rule fails on that: %s is not judged, since %s.", crcValue, why)
 }
 
 // carrier is the frame that carried the end of an FPDU. It may have waited for others.

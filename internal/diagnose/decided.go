@@ -20,8 +20,9 @@ func (a *about) tellTaken(at int) {
 
 // Decided diagnoses a connection as [Summary.Connection] does, where somebody decided about findings beforehand: decided says
 // of each whether it is so, nil that it is so of none. What is decided changes no problem: it only tells which ones are known.
-func (s *Summary) Decided(c *trace.Connection, findings []conformance.Finding, decided []bool) {
+func (s *Summary) Decided(c *trace.Connection, findings []conformance.Finding, verdicts []conformance.Judgement, decided []bool) {
 	a := s.about(c, findings)
+	a.verdicts = verdicts
 	if s.again(c.Number) {
 		damagedAssociation(a)
 		brokenRules(a)

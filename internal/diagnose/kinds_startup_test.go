@@ -110,7 +110,7 @@ func TestStartup_TooLate(t *testing.T) {
 		c.Flow[trace.I2R].Frames, c.Flow[trace.R2I].Frames = 4, 4
 		c.Flow[trace.I2R].FIN = &trace.Closing{Frame: fin, Time: 350e6}
 		var said []*diagnose.Diagnosis
-		for _, d := range diagnose.Connection(&c, nil) {
+		for _, d := range diagnose.Connection(&c, nil, nil) {
 			said = append(said, &d)
 		}
 		return text(said, diagnose.StartupLate)

@@ -58,12 +58,12 @@ type deciding struct {
 	decides func(*conformance.Finding) bool
 }
 
-func (d deciding) Connection(c *trace.Connection, fs []conformance.Finding, _ []conformance.Judgement) {
+func (d deciding) Connection(c *trace.Connection, fs []conformance.Finding, vs []conformance.Judgement) {
 	decided := make([]bool, len(fs))
 	for i := range fs {
 		decided[i] = d.decides(&fs[i])
 	}
-	d.Decided(c, fs, decided)
+	d.Decided(c, fs, vs, decided)
 }
 
 // TestDecided: what somebody decided about changes no problem, and tells only which ones are known.

@@ -49,11 +49,11 @@ const (
 	maxListed = 1000
 )
 
-// Connection diagnoses a connection with its findings, which are borrowed. It implements
+// Connection diagnoses a connection with its findings and the verdicts on it, which are borrowed. It implements
 // [conformance.Sink]: called again for the same connection, it adds only what the findings
 // say, since those come from comparing connections.
-func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, _ []conformance.Judgement) {
-	s.Decided(c, findings, nil)
+func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding, verdicts []conformance.Judgement) {
+	s.Decided(c, findings, verdicts, nil)
 }
 
 // take adds what was said of a connection.

@@ -84,7 +84,7 @@ func TestConnection_Terminate(t *testing.T) {
 			c.flow(&conn.Flow[trace.I2R], &conn.Flow[trace.R2I])
 		}
 		var said []*diagnose.Diagnosis
-		for _, d := range diagnose.Connection(&conn, nil) {
+		for _, d := range diagnose.Connection(&conn, nil, nil) {
 			said = append(said, &d)
 		}
 		fmt.Fprintf(&b, "== %s\n%s", c.name, text(said, diagnose.Terminated))

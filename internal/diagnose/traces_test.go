@@ -74,7 +74,7 @@ func spoken(t *testing.T, octets []byte) string {
 	t.Helper()
 	var out []string
 	for _, c := range analyse(t, octets) {
-		for _, d := range diagnose.Connection(c, nil) {
+		for _, d := range diagnose.Connection(c, nil, nil) {
 			if slices.Contains(delays, d.Kind) {
 				out = append(out, d.Severity.String()+" "+string(d.Kind)+": "+d.Title, d.Text)
 				out = append(out, d.Also...)

@@ -117,7 +117,7 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 		for _, i := range at {
 			fs, decided = append(fs, c.Findings[i].Finding), append(decided, !c.Findings[i].Open())
 		}
-		c.diagnoses.Decided(t, fs, decided)
+		c.diagnoses.Decided(t, fs, nil, decided)
 	}
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
 		c.diagnoses.Capture(&c.Totals, c.Others)

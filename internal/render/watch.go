@@ -87,7 +87,7 @@ func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 	w.tally.Add(diagnose.Judged(c, vs))
 	e, _ := w.entry(c)
 	if w.diagnoses.Connection(c, fs, vs); !e.judged {
-		e.diagnose(fs)
+		e.diagnose(fs, vs)
 	}
 	e.judged = true
 	var sum Found
@@ -105,7 +105,7 @@ func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 func (w *Watch) Ended(c *trace.Connection) {
 	if e, fresh := w.entry(c); fresh {
 		w.diagnoses.Connection(c, nil, nil)
-		e.diagnose(nil)
+		e.diagnose(nil, nil)
 	}
 }
 
@@ -116,8 +116,8 @@ func (w *Watch) Capture(t *pipeline.Totals, o *pipeline.Others) {
 }
 
 // diagnose keeps what is to be said of the connection besides its findings.
-func (o *watched) diagnose(fs []conformance.Finding) {
-	for _, d := range diagnose.Connection(o.conn, fs) {
+func (o *watched) diagnose(fs []conformance.Finding, vs []conformance.Judgement) {
+	for _, d := range diagnose.Connection(o.conn, fs, vs) {
 		if d.Kind != diagnose.Rule {
 			o.diagnoses = append(o.diagnoses, d)
 			o.trouble[d.Severity]++
