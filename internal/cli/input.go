@@ -187,6 +187,9 @@ func (in *input) files(s *IOStreams, args []string) (files []string, err error) 
 		return nil, err
 	}
 	s.reads(files...)
+	if err := s.outApart(); err != nil {
+		return nil, err
+	}
 	return in.order(files)
 }
 

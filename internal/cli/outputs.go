@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,14 @@ func (s *IOStreams) keptApart(asked, output string) error {
 func apartFrom(asked, output string, inputs []string) error {
 	if err := outfile.Apart(output, inputs); err != nil {
 		return usagef("%s: %w", asked, err)
+	}
+	return nil
+}
+
+// outApart refuses a standard output that is one of the files that are read.
+func (s *IOStreams) outApart() error {
+	if f, ok := s.Out.(*os.File); ok && outfile.OpenApart(f, s.allRead()) != nil {
+		return usagef("standard output is one of the files that are read, and would be lost: send it to another file")
 	}
 	return nil
 }

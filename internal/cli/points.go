@@ -114,7 +114,7 @@ func (in *input) pointFiles(s *IOStreams, args []string) (files []string, err er
 		files = append(files, u.files...)
 	}
 	s.reads(files...)
-	return files, nil
+	return files, s.outApart()
 }
 
 // pointUnit is the capture of a point. Its files are looked for now.

@@ -17,6 +17,17 @@ var ErrTwice = errors.New("another output goes to the same file: name another on
 // link or under another name. The input - is the file that standard input was redirected from.
 func Apart(output string, inputs []string) error {
 	out, err := os.Stat(output)
+	return apart(out, err, inputs)
+}
+
+// OpenApart returns [ErrInput] if a file that is open is one of the inputs. What is appended to it would be
+// read in its turn.
+func OpenApart(output *os.File, inputs []string) error {
+	out, err := output.Stat()
+	return apart(out, err, inputs)
+}
+
+func apart(out os.FileInfo, err error, inputs []string) error {
 	if err != nil || !out.Mode().IsRegular() {
 		return nil //nolint:nilerr // there is nothing that can be lost
 	}
