@@ -45,6 +45,10 @@ Summarize each iWARP connection of a capture: its endpoints, what was negotiated
 operations by kind with their sizes and latencies, those of upper layers such as
 NVMe/RDMA and NFS with their errors, which side closed it and how,
 what stands out, and which rules of the RFCs were broken.
+
+Exit codes: 0 done, whatever was found; 2 wrong usage; 3 an input could not be
+read to its end, or an output could not be written; 129, 130 or 143 a signal
+ended it.
 ` + aboutParquet + "\n" + aboutSelection + aboutFilters + aboutTwice + aboutStatistics + aboutPoints),
 		Example: strings.Trim(`
   iwdissect analyze trace.pcap

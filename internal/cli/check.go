@@ -65,7 +65,7 @@ A capture in which there is nothing to judge has no findings, and check exits wi
 Exit codes: 0 nothing new at or above --fail-on; 1 findings; 2 wrong usage, or a
 configuration or baseline that cannot be read; 3 an input could not be read to
 its end or has fewer connections than --min-connections, or an output could not be
-written.
+written; 129, 130 or 143 a signal ended it.
 `
 
 func newCheck(s *IOStreams) *cobra.Command {
