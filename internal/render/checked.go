@@ -110,6 +110,10 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 	for conn, at := range byConnection(c.Findings) {
 		found[conn] = at
 	}
+	verdicts := make(map[uint64][]conformance.Judgement, len(c.Verdicts))
+	for i := range c.Verdicts {
+		verdicts[c.Verdicts[i].Conn] = c.Verdicts[i].Rules
+	}
 	c.diagnoses = &diagnose.Summary{Keep: c.Keep, Live: c.Live}
 	for t := range c.Connections.All() {
 		at := found[t.Number]
@@ -117,7 +121,7 @@ func (c *Checked) Diagnoses() *diagnose.Summary {
 		for _, i := range at {
 			fs, decided = append(fs, c.Findings[i].Finding), append(decided, !c.Findings[i].Open())
 		}
-		c.diagnoses.Decided(t, fs, nil, decided)
+		c.diagnoses.Decided(t, fs, verdicts[t.Number], decided)
 	}
 	if c.Others != nil && (c.Failure == "" || c.Totals.Frames > 0) {
 		c.diagnoses.Capture(&c.Totals, c.Others)
