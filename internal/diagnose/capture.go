@@ -15,6 +15,7 @@ import (
 // is no iWARP in it, and what to capture instead. It is to be called once, at the end, with
 // the totals of the run.
 func (s *Summary) Capture(t *pipeline.Totals, o *pipeline.Others) {
+	s.release()
 	for _, d := range (&whole{Totals: t, Others: o, live: s.Live}).all() {
 		s.Add(d)
 	}

@@ -43,6 +43,8 @@ type Diagnosis struct {
 	// same tells problems apart that are of one kind, severity and direction: connections
 	// with the same one are folded into one diagnosis.
 	same string
+	// mayFallBack says that the responder closed in place of an answer to a Request of revision 2, after which revision 1 may work.
+	mayFallBack bool
 	// leads says that it tells how much of the rest is to be believed.
 	leads bool
 	// mended says that what broke its rules did no lasting harm: it was damaged on its way, is dropped, and comes again, or

@@ -20,11 +20,15 @@ type Summary struct {
 	New func(*Diagnosis)
 	// Live says that the capture was taken by this program, from an interface.
 	Live bool
+	// Unfinished says that more connections are to come, so that [Summary.List] leaves out what waits for them.
+	Unfinished bool
 
 	all []*Diagnosis
 	at  map[alike]*Diagnosis
 	// Dropped counts those that are left out to bound memory.
 	Dropped int
+	// attempts are connections whose diagnosis waits for another one.
+	attempts attempts
 	// seen has a bit for each connection that was diagnosed.
 	seen []uint64
 	// idle serves the next connection: the one before had no diagnosis. nil: it had one, which may still
@@ -59,6 +63,9 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 // take adds what was said of a connection.
 func (s *Summary) take(a *about) {
 	for _, d := range a.diagnoses {
+		if d.mayFallBack && s.New == nil && s.attempts.hold(&d) {
+			continue
+		}
 		if s.Keep != nil && !s.Keep(&d) {
 			continue
 		}
@@ -163,6 +170,9 @@ func shape(text string) string {
 // List returns the diagnoses, the worst first: what failed or costs time before rules that were
 // broken without that. In front of all stands what tells how much of the rest is to be believed.
 func (s *Summary) List() []*Diagnosis {
+	if !s.Unfinished {
+		s.release()
+	}
 	for _, d := range s.all {
 		slices.Sort(d.Conns)
 	}
@@ -219,6 +229,7 @@ func (d *Diagnosis) first() uint64 {
 
 // Count is how many diagnoses have a severity.
 func (s *Summary) Count(severity conformance.Severity) (n int) {
+	s.release()
 	for _, d := range s.all {
 		if d.Severity == severity {
 			n++

@@ -101,6 +101,7 @@ func (a *about) noAnswer() {
 	if a.wrongReply(&d) {
 		return
 	}
+	d.mayFallBack = a.mayFallBack() && !early
 	a.add(d)
 }
 

@@ -143,6 +143,7 @@ func (c *Capture) Overview() (o Overview, changed bool) {
 	o.State = c.state
 	o.State.Errors, o.State.Warnings, o.State.Notes = c.found.count[conformance.Error], c.found.count[conformance.Warning], c.found.count[conformance.Note]
 	said := map[uint64]conformance.Severity{}
+	c.problems.Unfinished = c.Clock == nil && !c.state.Done // what is captured shows at once what may still be explained
 	for _, d := range c.problems.List() {
 		own := *d
 		own.Conns, own.Frames, own.PDUs = slices.Clone(d.Conns), slices.Clone(d.Frames), slices.Clone(d.PDUs)
