@@ -108,8 +108,7 @@ lz4, or - for standard input. A folder stands for the capture files below it,
 sorted by name. 'iwdissect FILE' is short for 'iwdissect analyze FILE'.
 ` + aboutObjects() + `
 Exit codes: 0 done; 1 findings (check); 2 wrong usage; 3 an input could not be
-read to its end, or an output could not be written; 129, 130 or 143 a signal
-ended it.`),
+read to its end, or an output not written; 129, 130 or 143 a signal ended it.`),
 		Example: strings.Trim(`
   iwdissect trace.pcap
   iwdissect dissect -V trace.pcapng

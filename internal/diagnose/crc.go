@@ -76,22 +76,24 @@ func (a *about) wrongCRC(dir trace.Dir, lengths, pads []uint64) {
 	a.crcAnswer(dir, &d)
 }
 
+// lacksForCRC is what keeps the rule on CRCs from being judged.
+var lacksForCRC = map[conformance.Gate]string{
+	conformance.Neg: "the MPA startup, which says whether CRCs are on, was not captured in full (if it is in another file of a ring, " +
+		"--join reads all files as one capture)",
+	conformance.Sync: "it is not proven where all FPDUs begin",
+	conformance.Full: "octets were cut off",
+	conformance.Sum:  "packets that may have been damaged on their way prove nothing",
+}
+
 // unjudgedCRC says why no rule fails on wrong CRCs, "" if one may.
 func (a *about) unjudgedCRC() string {
 	i := slices.IndexFunc(a.verdicts, func(j conformance.Judgement) bool { return j.Rule.ID == crcValue })
 	if i < 0 || a.verdicts[i].Verdict != conformance.NotJudged {
 		return ""
 	}
-	why := "the capture lacks " + a.verdicts[i].Gate.String()
-	switch a.verdicts[i].Gate {
-	case conformance.Neg:
-		why = "the MPA startup, which says whether CRCs are on, was not captured in full (if it is in another file of a ring, --join reads all files as one capture)"
-	case conformance.Sync:
-		why = "it is not proven where all FPDUs begin"
-	case conformance.Full:
-		why = "octets were cut off"
-	case conformance.Sum:
-		why = "packets that may have been damaged on their way prove nothing"
+	why, ok := lacksForCRC[a.verdicts[i].Gate]
+	if !ok {
+		why = "the capture lacks " + a.verdicts[i].Gate.String()
 	}
 	return fmt.Sprintf("No rule fails on that: %s is not judged, since %s.", crcValue, why)
 }
