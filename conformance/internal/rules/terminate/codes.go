@@ -258,12 +258,6 @@ func reportTerminate(r *rules.Report, s catalogue.Severity, t *model.Terminate, 
 	})
 }
 
-// These errors of RDMAP need not concern any segment: the side gave up the stream, or all of them.
-const (
-	streamLost = 7
-	allLost    = 8
-)
-
 // judgeControlBits judges M, D and R by what the error is about.
 func judgeControlBits(r *rules.Report, t *model.Terminate) {
 	k := t.Code
@@ -278,7 +272,13 @@ func judgeControlBits(r *rules.Report, t *model.Terminate) {
 		reportTerminate(r, catalogue.None, t, "the Terminate reports a protection error of a Read without quoting its header", model.BitsText(k), "R=1")
 	case k.R && t.Header != nil && t.Op != model.OpReadRequest:
 		reportTerminate(r, catalogue.None, t, "the Terminate quotes an RDMA header of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
-	case k.Layer == 0 && (k.EType == 1 || k.EType == 2 && k.Code != streamLost && k.Code != allLost) && !k.D:
+	case k.Layer == 0 && concernsSegment(k) && !k.D:
 		reportTerminate(r, catalogue.Note, t, "the Terminate reports an RDMAP error without quoting the header of the segment in error", model.BitsText(k), "D=1 if possible")
 	}
+}
+
+// concernsSegment reports whether an error of RDMAP is that of a segment: not one for which the side gave up the stream, or all of them.
+func concernsSegment(k rdmap.TermCode) bool {
+	const stream, global = 7, 8
+	return k.EType == rdmap.ETypeRemoteProtection || k.EType == rdmap.ETypeRemoteOperation && k.Code != stream && k.Code != global
 }
