@@ -59,8 +59,13 @@ func (f *Finding) Refusable() bool {
 // opcodes is the rule that an opcode is assigned. A receiver has to refuse one for experiments as well if it has no part in them.
 const opcodes = "RDMAP-OPCODE-01"
 
+// laterOpcodes is the rule that RFC 7306 is not used with revision 0, which has no such opcodes.
+const laterOpcodes = "RNIC-IOP-RDMAC-ATOMIC-01"
+
 // RefusableBySome reports whether there are receivers that have to refuse what a finding is about.
-func (f *Finding) RefusableBySome() bool { return f.HasPDU && (f.Refusable() || f.Rule.ID == opcodes) }
+func (f *Finding) RefusableBySome() bool {
+	return f.HasPDU && (f.Refusable() || f.Rule.ID == opcodes || f.Rule.ID == laterOpcodes)
+}
 
 // Received are the findings on what a direction has sent and the other side has
 // acknowledged, the earliest one first.
