@@ -79,7 +79,7 @@ type quest struct {
 	steps  int64 // headers that were followed
 	// segment is the end of the last segment that was tried for an FPDU with an odd header.
 	segment int64
-	bare   *bare // nil: there was none
+	bare    *bare // nil: there was none
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
