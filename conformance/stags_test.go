@@ -40,6 +40,25 @@ func TestInvalidatedSTags(t *testing.T) {
 	}
 }
 
+// TestRefusedSTag: what several Terminates refuse is told once, and each of the segments that they refuse.
+func TestRefusedSTag(t *testing.T) {
+	const refuses = ", {terminate: 1/1/00, from: server, quote: last}"
+	for _, c := range []struct {
+		name, steps string
+		want        int
+	}{
+		{"one Terminate", "{write: 16, to: {stag: 0xdead}}" + refuses, 1},
+		{"two Terminates", "{write: 16, to: {stag: 0xdead}}" + refuses + refuses, 1},
+		{"two Terminates on two Writes", "{write: 16, to: {stag: 0xdead}}" + refuses + ", {write: 16, to: {stag: 0xbeef}}" + refuses, 2},
+	} {
+		frames := framesOf(t, parsed(t, "timeline: [connect, "+c.steps+", close]\nfaults: [{by: both, ignores: [errors, terminate]}]\n"))
+		j := judged(t, frames)
+		if n := len(severities(j, "DDP-STAG-02")); n != c.want {
+			t.Errorf("%s: %d findings, want %d\n\t%s", c.name, n, c.want, text(j.findings))
+		}
+	}
+}
+
 // TestSTagsOfConnections: the same STag on two connections to one address may be one of each, of which it is not known
 // that one was handed out again.
 func TestSTagsOfConnections(t *testing.T) {

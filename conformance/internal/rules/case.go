@@ -89,6 +89,11 @@ func (c *Case) Reported(h *model.Direction) bool {
 	return false
 }
 
+// ReportedPDU reports whether the current rule has reported a PDU.
+func (c *Case) ReportedPDU(number uint64) bool {
+	return AnyFinding(c.desk.Found(), func(f *Finding) bool { return f.Rule == c.entry && f.HasPDU && f.PDU == number })
+}
+
 // ReportedMessage reports whether the current rule has reported a segment of the untagged message
 // at a place.
 func (c *Case) ReportedMessage(at model.Placed) bool {

@@ -158,6 +158,9 @@ func reportCause(r *rules.Report, t *model.Terminate, message, observed, expecte
 		reportTerminate(r, catalogue.None, t, message+", which is not among the latest that were captured", observed, expected)
 		return
 	}
+	if t.Terminates > 1 && r.ReportedPDU(at.PDU) {
+		return // an earlier Terminate is about the same segment
+	}
 	observed += fmt.Sprintf(", refused by the Terminate in frame %d", t.PDU.Frame)
 	if n := t.PDU.Terminate.Quote.Candidates; n > 1 {
 		observed += fmt.Sprintf(", which quotes this one or an earlier one of %d with the same header", n)
