@@ -460,11 +460,6 @@ func (h *Direction) overtake(r *Request) {
 	h.Flight.land(r.nth, 0)
 }
 
-// HasOvertaken reports whether a Read, or an atomic, has no answer although one to a later request came.
-func (h *Direction) HasOvertaken(atomic bool) bool {
-	return first(h.Requests, func(r *Request) bool { return r.Overtaken && r.Atomic == atomic }) != nil
-}
-
 // passed drops the requests in front of one that is answered, as far as no answer to them is still to
 // come: answers come in the order of the requests. The others are overtaken. Those that are alike stay: the answer may
 // have been to them.

@@ -51,7 +51,7 @@ func unanswered(atomic bool, what string) *rules.On[*model.Direction] {
 			switch {
 			case c.Trace.Ending == trace.RST || h.Terminates+h.Peer.Terminates > 0:
 				return rules.OutOfScope
-			case !h.Flight.Has(atomic) && !h.HasOvertaken(atomic):
+			case !h.Flight.Has(atomic):
 				return mayBeAnswered(h, atomic)
 			}
 			if f := c.StartupFrameOf(h.Peer.Dir); f != nil && f.Partial {
@@ -103,9 +103,9 @@ func mayBeAnswered(h *model.Direction, atomic bool) rules.Scope {
 
 // leftOver returns the first unanswered request of a kind, and how many there are. A
 // request whose answer ended early belongs to RDMAP-READRESP-LEN-01, one whose answer lacks its L
-// to DDP-L-01, and one whose answer does not fit to the rule on that; one that the other
-// side had not received when it closed does not count. One that must not be answered ends
-// the stream: neither it nor those behind it get an answer.
+// to DDP-L-01, one whose answer was overtaken to the rule on their order, though it never came, and one whose answer does
+// not fit to the rule on that; one that the other side had not received when it closed does not count. One that must not
+// be answered ends the stream: neither it nor those behind it get an answer.
 func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Request, n int) {
 	fin, end := c.Trace.Flow[h.Peer.Dir].FIN, h.Peer.EndOf()
 	if c.Trace.Transport == trace.SCTP && !endsItself(h, end) {
@@ -118,7 +118,7 @@ func leftOver(c *rules.Case, h *model.Direction, atomic bool) (first *model.Requ
 			break
 		}
 		switch {
-		case q.Atomic != atomic, q.HasShort, q.Excused, q.Full(), q.Started && h.Peer.CutShort() == nil:
+		case q.Atomic != atomic, q.HasShort, q.Excused, q.Overtaken, q.Full(), q.Started && h.Peer.CutShort() == nil:
 			continue
 		case fin != nil && q.End() > fin.Acked, end != nil && !q.Heard(end):
 			continue
