@@ -214,9 +214,6 @@ type SCTPSide struct {
 	Reconfigured bool
 	// ShutDown says that it sent a SHUTDOWN, which acknowledges everything.
 	ShutDown bool
-	// Complete says that all that it sent before the SHUTDOWN of the association is known: its own one, or its answer,
-	// came so soon behind the acknowledgement of its last chunk that no other chunk can have passed unseen.
-	Complete bool
 	// Unseen says, once a session of it is over, that packets of it are known to be missing
 	// from the capture, or not to be in the order in which they passed.
 	Unseen bool

@@ -6250,7 +6250,7 @@ var entries = [...]Entry{
 		Who:        "both",
 		Statement:  "At least one side ends an accepted session with DDP Stream Terminate.",
 		Matters:    "A session has a fixed sequence of steps; one that is missing or out of place leaves one end with a session that the other does not have.",
-		Check:      "At graceful SHUTDOWN of the association, or at a new Initiate on the SID, an accepted session in which neither side sent a Terminate: fire on the session. ABORT: silent. A last chunk that was not captured, and whose SACK was not either, leaves no trace: at the end of the association SHUTDOWN and SHUTDOWN ACK each have to come so soon behind the last acknowledgement for their sender that no other one can have passed, in the time that the handshake took. Needs: G-END or next session, G-CONTIG on both directions.",
+		Check:      "At graceful SHUTDOWN of the association, or at a new Initiate on the SID, an accepted session in which neither side sent a Terminate: fire on the session. ABORT: silent. Needs: G-END or next session, G-CONTIG on both directions.",
 		Example:    "Accepted session, then SHUTDOWN, no Terminate.",
 		Observable: "yes",
 		Kind:       KindCheck,

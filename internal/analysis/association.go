@@ -43,8 +43,6 @@ type Association struct {
 	talked    bool    // it has other chunks than HEARTBEAT and its answer
 	told      int64   // one beyond what the SACK of the current packet acknowledges; negative: it has none
 	hidden    [2]bool // the snap length cut off chunks of the side
-	// confirmed is the time of the latest acknowledgement for a side, if that reached all that was captured of it; 0: it did not.
-	confirmed [2]int64
 	// mayBeRest is as in [trace.Connection].
 	mayBeRest bool
 	ddp       bool // it carries DDP
@@ -322,7 +320,6 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		a.sacked(side, c, cumulative, blocks)
 		if a.asm.Started(1 - side) {
 			a.told = a.asm.Wide(1-side, cumulative) + 1
-			a.confirms(1-side, a.told)
 		}
 		a.unnumbered(1 - side)
 		return sctp.CheckContent(c)
@@ -358,9 +355,6 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 
 // shutdown processes a chunk of the graceful end.
 func (a *Association) shutdown(side int, c *sctp.Chunk) error {
-	if c.Type == sctp.TypeShutdownAck {
-		a.closes(side)
-	}
 	if c.Type != sctp.TypeShutdown {
 		a.ended(1-side, trace.Shutdown) // it answers what was not captured
 		return nil
@@ -370,8 +364,6 @@ func (a *Association) shutdown(side int, c *sctp.Chunk) error {
 		return err
 	}
 	a.asm.Ack(side, tsn, nil)
-	a.confirms(1-side, a.asm.Wide(1-side, tsn)+1)
-	a.closes(side)
 	a.side[side].ShutDown = true
 	a.ended(side, trace.Shutdown)
 	return nil

@@ -214,20 +214,3 @@ func (a *Association) unheard(side int) bool {
 	acked, ok := a.asm.Acked(side)
 	return !ok || a.side[side].ShutDown && acked < a.asm.High(side)
 }
-
-// confirms takes in an acknowledgement for a side, of all before the TSN.
-func (a *Association) confirms(side int, acked int64) {
-	a.confirmed[side] = 0
-	if acked == a.asm.High(side) {
-		a.confirmed[side] = a.cur.Time
-	}
-}
-
-// closes notes that a side sends SHUTDOWN, or the answer to one: all that it sent was acknowledged (RFC 9260 section 9.2). If another
-// chunk and its acknowledgement had passed unseen behind the latest one, the side could not have acted upon that so soon.
-func (a *Association) closes(side int) {
-	took, at := a.shook.quickest(side, true), a.confirmed[side]
-	if took > 0 && at != 0 && a.cur.Time-at <= took {
-		a.side[side].Complete = true
-	}
-}

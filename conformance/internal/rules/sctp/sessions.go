@@ -84,7 +84,7 @@ var sctpSessionRules = []rules.Rule{
 				case end == trace.Terminated:
 					return rules.InScope
 				case end != trace.Shutdown && end != trace.Superseded:
-				case a.GapTSNs+b.GapTSNs > 0 || a.Unseen || b.Unseen, end == trace.Shutdown && !(a.Complete && b.Complete):
+				case a.GapTSNs+b.GapTSNs > 0 || a.Unseen || b.Unseen, end == trace.Shutdown && !a.ShutDown && !b.ShutDown:
 					return rules.Lacking(catalogue.Contig) // the Terminate may be what was not captured
 				default:
 					return rules.InScope
