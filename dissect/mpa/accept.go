@@ -57,7 +57,7 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		d.doubt(w, false)
 		return None, false
 	}
-	f.MayMark = f.CRCStatus != CRCGood && d.maybeMarked()
+	f.MayMark = d.mayMark(f)
 	d.trusty()
 	if f.CRCStatus == CRCBad {
 		r := d.seldom()
@@ -72,6 +72,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 func (d *Decoder) maybeMarked() bool {
 	return !d.markers && d.framing == Unknown && d.cfg.Markers == Unknown
 }
+
+// mayMark reports whether an FPDU may have markers that were read as something else.
+func (d *Decoder) mayMark(f *FPDU) bool { return f.CRCStatus != CRCGood && d.maybeMarked() }
 
 // checkCRC sets the status of the CRC of an FPDU. whole: all of its octets were captured.
 func (d *Decoder) checkCRC(f *FPDU, whole bool) {

@@ -300,12 +300,7 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 	opt.OnError, opt.ReadAhead = tell, o.ahead()
 	o.upper(&opt)
 	ex, _ := sink.(*exporting)
-	if l, ok := printed(sink).(lines); ok && !o.times.plain() {
-		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
-	}
-	if ex != nil {
-		opt.Saw = both(opt.Saw, ex.saw)
-	}
+	o.seen(printed(sink), ex, &opt)
 	sel := o.selection(&opt)
 	k := o.foresee(o.s, u, opt, o.exports(), nil)
 	o.rank(o.s, u, opt, sel, k, !o.unjudged, nil)
@@ -356,6 +351,16 @@ func (o *dissectOptions) one(opt pipeline.Options, u *unit, sink dissectSink, so
 	o.s.remarked(k.elsewhere(u.name, late))
 	o.lacking(u, run, g, shown, failed, ex != nil && ex.any)
 	return failed
+}
+
+// seen has those told of each frame that need its time: lines that count from earlier ones, and what is exported.
+func (o *dissectOptions) seen(sink dissectSink, ex *exporting, opt *pipeline.Options) {
+	if l, ok := sink.(lines); ok && !o.times.plain() {
+		opt.Saw = func(_ uint64, ns int64) { l.Saw(ns) }
+	}
+	if ex != nil {
+		opt.Saw = both(opt.Saw, ex.saw)
+	}
 }
 
 // lacking says what was given up of a capture, and what of it has no line, if there is such and nothing
