@@ -16,7 +16,6 @@ import (
 type fieldInfo struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
-	Column    string   `json:"column_type,omitempty"` // if the forms of -T have another
 	Bits      int      `json:"bits,omitempty"`
 	Operators []string `json:"operators"`
 	Label     string   `json:"label"`
@@ -36,8 +35,8 @@ func fieldInfos(text string) []fieldInfo {
 			continue
 		}
 		info := fieldInfo{Name: f.Name, Type: valueType(f), Bits: f.Bits, Operators: f.Type.Operators(), Label: f.Label, Ref: f.Ref}
-		if k, ok := written[f.Name]; ok && k.String() != info.Type { // as records have it
-			info.Type, info.Column = k.String(), info.Type
+		if k, ok := written[f.Name]; ok { // as records have it
+			info.Type = k.String()
 		}
 		if info.Operators == nil {
 			info.Operators = []string{}
@@ -66,8 +65,7 @@ func newFields(s *IOStreams) *cobra.Command {
 		Use:   "fields [TEXT]",
 		Short: "List all fields, or those whose names contain TEXT",
 		Long: strings.TrimSpace(`
-List the fields of frames and PDUs: the name, how the value is written (in records,
-and behind it in the forms of -T where that differs), and the
+List the fields of frames and PDUs: the name, how the value is written, and the
 operators that a filter (-Y) has for it. A name alone asks whether the field is
 there. Names are those of Wireshark where it has one.
 `),
@@ -103,11 +101,7 @@ there. Names are those of Wireshark where it has one.
 // fieldTable lists fields: name, type, operators of a filter, and what it is.
 func fieldTable(s *IOStreams, list []fieldInfo) error {
 	var name, kind, ops int
-	for i := range list {
-		f := &list[i]
-		if f.Column != "" {
-			f.Type += ", -T " + f.Column
-		}
+	for _, f := range list {
 		name, kind, ops = max(name, len(f.Name)), max(kind, len(f.Type)), max(ops, len(strings.Join(f.Operators, " ")))
 	}
 	for _, f := range list {

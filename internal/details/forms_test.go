@@ -78,16 +78,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestJSON_Reserved: the tree has the reserved octets of Atomic messages, as columns and filters have.
-func TestJSON_Reserved(t *testing.T) {
-	for form, f := range map[string]Form{"json": &JSON{}, "pdml": &PDML{}} {
-		out := string(written(t, "../../testdata/pcaps/generated/atomics.pcapng", f))
-		if untagged, reserved := strings.Count(out, `iwarp_ddp.untagged"`), strings.Count(out, `iwarp_rdma.reserved"`); untagged == 0 || reserved != untagged {
-			t.Errorf("%s: %d untagged segments, %d with the reserved octets", form, untagged, reserved)
-		}
-	}
-}
-
 // A tree without duplicate names has the same values as one with them.
 func TestJSON_Distinct(t *testing.T) {
 	out := written(t, "../../testdata/pcaps/generated/packed.pcapng", &JSON{Distinct: true})

@@ -202,7 +202,12 @@ func (t *Tree) segment(p *trace.PDU, pos int) {
 		return
 	}
 	if !p.Segment.Tagged && len(head) >= 6 {
-		t.header(2, rdmap.ULPWordHeader(op), head[2:6], pos+2)
+		switch {
+		case op.Invalidates():
+			t.header(2, &rdmap.InvalidateHeader, head[2:6], pos+2)
+		case op < rdmap.OpImmediate: // Wireshark shows it for these only
+			t.header(2, &rdmap.ReservedHeader, head[2:6], pos+2)
+		}
 	}
 	t.message(p, body, pos+size)
 	if rest := body[min(own, len(body)):]; len(rest) > 0 && n > 0 {

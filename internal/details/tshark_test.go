@@ -121,9 +121,8 @@ var (
 		"options of IPv6":           {"ipv6.opt.", "ipv6.hopopts."},
 	}
 	onlyOurs = names{
-		"came with Wireshark 4.6":                               {"iwarp_mpa.enhanced.", "iwarp_mpa.enhanced_flag"},
-		"tshark shows the reserved octets of some opcodes only": {"iwarp_rdma.reserved"},
-		"gaps of a SACK as a list":                              {"sctp.sack_gap_block_start", "sctp.sack_gap_block_end"},
+		"came with Wireshark 4.6":  {"iwarp_mpa.enhanced.", "iwarp_mpa.enhanced_flag"},
+		"gaps of a SACK as a list": {"sctp.sack_gap_block_start", "sctp.sack_gap_block_end"},
 	}
 	differ = names{
 		"of several copies of a segment tshark may mean another one":                    {"tcp.analysis.rto", "tcp.analysis.rto_frame"},
