@@ -43,7 +43,7 @@ func (h *Direction) farOff(s *Segment, off, size int64) (at int64, by farness) {
 		return off, farAhead
 	case off < -muchSent:
 		return off + turn, farOutside
-	case off < -1 && h.startKnown:
+	case off < -1 && off+size <= 0 && h.startKnown:
 		return off + turn, farBefore
 	case off < h.next-muchSent && off > startupOctets:
 		return off + turn, farPassed

@@ -101,7 +101,7 @@ func (a *about) noAnswer() {
 	if a.wrongReply(&d) {
 		return
 	}
-	d.mayFallBack = a.mayFallBack() && !early
+	d.mayFallBack = a.mayFallBack()
 	a.add(d)
 }
 
