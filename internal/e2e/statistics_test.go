@@ -161,11 +161,14 @@ func alike(z, text string) string {
 	return text
 }
 
-// hierarchyAbove are the lines of a hierarchy down to what iWARP and others carry.
+// hierarchyAbove are the lines of a hierarchy down to what iWARP and others carry, without notes, which tshark has none of.
 func hierarchyAbove(text string) string {
 	var b strings.Builder
 	cut := -1 // the indent of what was left out
 	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "Note: ") {
+			continue
+		}
 		indent := len(line) - len(strings.TrimLeft(line, " "))
 		if cut >= 0 && indent > cut {
 			continue
