@@ -330,8 +330,16 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 			return err
 		}
 		a.asm.Forward(side, tsn)
-	case sctp.TypeShutdown, sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
-		return a.shutdown(side, c)
+	case sctp.TypeShutdown:
+		tsn, err := sctp.DecodeTSN(*c)
+		if err != nil {
+			return err
+		}
+		a.asm.Ack(side, tsn, nil)
+		a.side[side].ShutDown = true
+		a.ended(side, trace.Shutdown)
+	case sctp.TypeShutdownAck, sctp.TypeShutdownComplete:
+		a.ended(1-side, trace.Shutdown) // they answer what was not captured
 	case sctp.TypeAbort:
 		err := sctp.CheckContent(c)
 		if a.side[side].Ended != trace.Abort {
@@ -350,22 +358,6 @@ func (a *Association) chunk(side int, c *sctp.Chunk, n *PacketNote) error {
 		return sctp.CheckContent(c)
 	default:
 	}
-	return nil
-}
-
-// shutdown processes a chunk of the graceful end.
-func (a *Association) shutdown(side int, c *sctp.Chunk) error {
-	if c.Type != sctp.TypeShutdown {
-		a.ended(1-side, trace.Shutdown) // it answers what was not captured
-		return nil
-	}
-	tsn, err := sctp.DecodeTSN(*c)
-	if err != nil {
-		return err
-	}
-	a.asm.Ack(side, tsn, nil)
-	a.side[side].ShutDown = true
-	a.ended(side, trace.Shutdown)
 	return nil
 }
 
