@@ -1,6 +1,8 @@
 // Package services has the TCP ports on which servers of iWARP listen, and what for.
 package services
 
+import "slices"
+
 // Service is an upper layer, or a tool, with the ports that its servers listen on: the usual one first.
 type Service struct {
 	Name  string
@@ -21,12 +23,5 @@ var All = []Service{SMBDirect, NFS, ISER, NVMe, Librdmacm}
 
 // Has reports whether a port is one of a service.
 func Has(port uint16) bool {
-	for i := range All {
-		for _, p := range All[i].Ports {
-			if p == port {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(All, func(s Service) bool { return slices.Contains(s.Ports, port) })
 }
