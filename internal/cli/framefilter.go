@@ -203,15 +203,15 @@ func (m *frameFilter) before(next pipeline.Sink) pipeline.Sink {
 	if m == nil {
 		return next
 	}
-	w := &watching{m: m, next: next}
+	w := &watching{m: m, judgeOf: judgeOf{next}}
 	m.decided = w.release
 	return w
 }
 
 // watching tells a filter of what a sink is told.
 type watching struct {
+	judgeOf
 	m    *frameFilter
-	next pipeline.Sink
 	held []*trace.Transaction
 }
 
@@ -270,17 +270,20 @@ func (w *watching) Finding(f *conformance.Finding) {
 	}
 }
 
-// Ended implements [pipeline.Judge], if the sink does.
-func (w *watching) Ended(c *trace.Connection) {
-	if j, ok := w.next.(pipeline.Judge); ok {
-		j.Ended(c)
+// judgeOf passes on to a sink what a [pipeline.Judge] learns, if it is one.
+type judgeOf struct{ next pipeline.Sink }
+
+// Ended implements [pipeline.Judge].
+func (j judgeOf) Ended(c *trace.Connection) {
+	if to, ok := j.next.(pipeline.Judge); ok {
+		to.Ended(c)
 	}
 }
 
-// Finish implements [pipeline.Judge], if the sink does.
-func (w *watching) Finish() {
-	if j, ok := w.next.(pipeline.Judge); ok {
-		j.Finish()
+// Finish implements [pipeline.Judge].
+func (j judgeOf) Finish() {
+	if to, ok := j.next.(pipeline.Judge); ok {
+		to.Finish()
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // moving tells a sink of the PDUs that became known behind their frame with that frame: an
 // earlier run over the capture has found them.
 type moving struct {
+	judgeOf
 	known *fields.Hindsight
-	next  pipeline.Sink
 	// elsewhere: the PDU that came last was told with its frame, and what it completed, too.
 	elsewhere bool
 }
@@ -23,7 +23,7 @@ func (k foresight) moved(next pipeline.Sink, opt *pipeline.Options) pipeline.Sin
 		return next
 	}
 	opt.Brief = false // which tells of no frames
-	m := &moving{known: k.known, next: next}
+	m := &moving{known: k.known, judgeOf: judgeOf{next}}
 	if _, ok := next.(interface{ Finding(*conformance.Finding) }); !ok {
 		return struct {
 			pipeline.Sink
@@ -65,18 +65,4 @@ func (m *moving) Frame(f *pipeline.Frame) {
 	}
 	m.elsewhere = false
 	m.next.Frame(f)
-}
-
-// Ended implements [pipeline.Judge], if the sink does.
-func (m *moving) Ended(c *trace.Connection) {
-	if j, ok := m.next.(pipeline.Judge); ok {
-		j.Ended(c)
-	}
-}
-
-// Finish implements [pipeline.Judge], if the sink does.
-func (m *moving) Finish() {
-	if j, ok := m.next.(pipeline.Judge); ok {
-		j.Finish()
-	}
 }

@@ -45,18 +45,12 @@ func (t *tee) Frame(f *pipeline.Frame) {
 
 // Ended implements [pipeline.Judge].
 func (t *tee) Ended(c *trace.Connection) {
-	for _, s := range [...]pipeline.Sink{t.next, t.first} {
-		if j, ok := s.(pipeline.Judge); ok {
-			j.Ended(c)
-		}
-	}
+	judgeOf{t.next}.Ended(c)
+	judgeOf{t.first}.Ended(c)
 }
 
 // Finish implements [pipeline.Judge].
 func (t *tee) Finish() {
-	for _, s := range [...]pipeline.Sink{t.next, t.first} {
-		if j, ok := s.(pipeline.Judge); ok {
-			j.Finish()
-		}
-	}
+	judgeOf{t.next}.Finish()
+	judgeOf{t.first}.Finish()
 }
