@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -117,19 +116,17 @@ func (h *Direction) covers(p *trace.PDU, from int) bool {
 // nextInside is the place in the FPDU w of a segment at which the next message of its queue seems to begin; 0: there is none. Such an
 // FPDU is one behind it in the same TCP segment, if its length is wrong.
 func nextInside(w []byte, g *ddp.Segment) int {
-	const header = LengthSize + 6 // in front of the queue number
-	var next [12]byte             // the message begins, and has offset 0
-	binary.BigEndian.PutUint32(next[:], g.QN)
-	binary.BigEndian.PutUint32(next[4:], g.MSN+1)
-	const least = LengthSize + ddp.UntaggedLen + CrcSize
-	if len(w) < 2*least {
-		return 0
+	const (
+		header = LengthSize + 6 // in front of the queue number
+		least  = LengthSize + ddp.UntaggedLen + CrcSize
+	)
+	next := uint64(g.QN)<<32 | uint64(g.MSN+1)
+	for at := least; at+least <= len(w); at += 4 { // FPDUs are multiples of four octets
+		if b := w[at+header:]; binary.BigEndian.Uint64(b) == next && binary.BigEndian.Uint32(b[8:]) == 0 { // it begins at offset 0
+			return at
+		}
 	}
-	at := bytes.Index(w[least+header:], next[:])
-	if at < 0 || at%4 != 0 {
-		return 0 // FPDUs are multiples of four octets
-	}
-	return least + at
+	return 0
 }
 
 // lastFrom is where the FPDU with LastLength begins.
