@@ -20,7 +20,7 @@ func (d *Decoder) padLen(n int) int {
 // tell. It is asked until a direction has shown whether its FPDUs have pads.
 func (d *Decoder) lacksPad(w []byte, n int) bool {
 	pad := PadLen(n)
-	if d.pads != Unknown || pad == 0 || !d.crcOff() || len(d.holes()) > 0 {
+	if pad == 0 || !d.crcOff() || len(d.holes()) > 0 {
 		return false
 	}
 	var rest []byte
