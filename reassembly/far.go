@@ -51,6 +51,10 @@ func (h *Direction) farOff(s *Segment, off, size int64) (at int64, by farness) {
 	return off, notFar
 }
 
+// aside reports whether a packet is nothing else while it waits, or is left out. Where octets were seen it may be a copy, and is taken
+// for one meanwhile.
+func (f farness) aside() bool { return f != farPassed }
+
 // note is what is said of a packet that lies far off and waits.
 func (f farness) note() Note {
 	if f == farOutside || f == farBefore {
@@ -66,20 +70,20 @@ func (h *Direction) pushFar(s *Segment, at int64, by farness, news bool) (done b
 	f := d.far
 	switch {
 	case f != nil && s.Seq == f.seg.Seq && s.Len == f.seg.Len:
-		return by != farPassed
+		return by.aside()
 	case f != nil && f.high == h.high() && near(s.Seq, f.seg.Seq) && (f.by != farPassed || f.news || news):
 		h.leap()
 		return false
 	case by == farBefore || by > farAhead && s.Soon:
 		d.leftOut(s.Frame, by)
-		return by != farPassed
+		return by.aside()
 	}
 	h.dropFar()
 	d.far = &farOff{seg: *s, off: at, high: h.high(), by: by, news: news}
 	k := &d.far.seg
 	k.Data, k.Fragments, k.data = append(h.budget.take(len(s.Data)), s.Data...), slices.Clone(s.Fragments), nil
 	h.away = true
-	return by != farPassed
+	return by.aside()
 }
 
 // leap takes in the packet that waits far off.
