@@ -161,12 +161,13 @@ func alike(z, text string) string {
 	return text
 }
 
-// hierarchyAbove are the lines of a hierarchy down to what iWARP and others carry, without notes, which tshark has none of.
+// hierarchyAbove are the lines of a hierarchy down to what iWARP and others carry, without the note on PDUs whose place
+// became known late, which tshark does not have.
 func hierarchyAbove(text string) string {
 	var b strings.Builder
 	cut := -1 // the indent of what was left out
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "Note: ") {
+		if strings.HasPrefix(line, "Note: The place of ") {
 			continue
 		}
 		indent := len(line) - len(strings.TrimLeft(line, " "))
