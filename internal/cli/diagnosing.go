@@ -20,7 +20,7 @@ type diagnosing struct {
 	held []heldConn
 }
 
-// heldConn is a connection with its findings.
+// heldConn is a connection with its findings, and the verdicts that matter.
 type heldConn struct {
 	conn     *trace.Connection
 	findings []conformance.Finding
@@ -57,7 +57,7 @@ func (d *diagnosing) Connection(c *trace.Connection, fs []conformance.Finding, v
 		}
 	}
 	if d.wait {
-		d.held = append(d.held, heldConn{c, some, slices.Clone(vs)})
+		d.held = append(d.held, heldConn{c, some, diagnose.LookedAt(vs)})
 		return
 	}
 	d.Summary.Connection(c, some, vs)

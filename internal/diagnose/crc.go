@@ -85,15 +85,25 @@ var lacksForCRC = map[conformance.Gate]string{
 	conformance.Sum:  "packets that may have been damaged on their way prove nothing",
 }
 
+// LookedAt are the verdicts that diagnoses look at: who keeps verdicts to diagnose a connection later needs no others.
+func LookedAt(verdicts []conformance.Judgement) []conformance.Judgement {
+	for _, j := range verdicts {
+		if j.Rule.ID == crcValue && j.Verdict == conformance.NotJudged {
+			return []conformance.Judgement{j}
+		}
+	}
+	return nil
+}
+
 // unjudgedCRC says why no rule fails on wrong CRCs, "" if one may.
 func (a *about) unjudgedCRC() string {
-	i := slices.IndexFunc(a.verdicts, func(j conformance.Judgement) bool { return j.Rule.ID == crcValue })
-	if i < 0 || a.verdicts[i].Verdict != conformance.NotJudged {
+	of := LookedAt(a.verdicts)
+	if of == nil {
 		return ""
 	}
-	why, ok := lacksForCRC[a.verdicts[i].Gate]
+	why, ok := lacksForCRC[of[0].Gate]
 	if !ok {
-		why = "the capture lacks " + a.verdicts[i].Gate.String()
+		why = "the capture lacks " + of[0].Gate.String()
 	}
 	return fmt.Sprintf("No rule fails on that: %s is not judged, since %s.", crcValue, why)
 }
