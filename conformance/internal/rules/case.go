@@ -66,9 +66,12 @@ func (c *Case) Found() []Finding {
 
 // FoundBy returns the first finding of a rule on the connection so far, in a direction if
 // one is given; nil if there is none. It is borrowed.
-func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding {
-	for i := range c.Found() {
-		if f := &c.Found()[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
+func (c *Case) FoundBy(id string, dir ...trace.Dir) *Finding { return FirstBy(c.Found(), id, dir...) }
+
+// FirstBy is [Case.FoundBy] of some findings.
+func FirstBy(found []Finding, id string, dir ...trace.Dir) *Finding {
+	for i := range found {
+		if f := &found[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
 			return f
 		}
 	}

@@ -58,13 +58,7 @@ func foundBy(r *rules.Report, id string, dir ...trace.Dir) *rules.Finding {
 	if f := r.FoundBy(id, dir...); f != nil {
 		return f
 	}
-	before := r.Before()
-	for i := range before {
-		if f := &before[i]; f.Rule.ID == id && (len(dir) == 0 || f.HasDir && f.Dir == dir[0]) {
-			return f
-		}
-	}
-	return nil
+	return rules.FirstBy(r.Before(), id, dir...)
 }
 
 // violated names the first of these rules that a side has violated, "" if there is none.
