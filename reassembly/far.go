@@ -82,7 +82,12 @@ func (h *Direction) pushFar(s *Segment, at int64, by farness, news bool) (done b
 	d.far = &farOff{seg: *s, off: at, high: h.high(), by: by, news: news}
 	k := &d.far.seg
 	k.Data, k.Fragments, k.data = append(h.budget.take(len(s.Data)), s.Data...), slices.Clone(s.Fragments), nil
+	d.bytes += heldCost + cap(k.Data)
+	h.budget.used += heldCost
 	h.away = true
+	if h.overBudget() {
+		h.dropFar()
+	}
 	return by.aside()
 }
 
@@ -97,6 +102,13 @@ func (h *Direction) leap() {
 	if f.seg.Flags&FlagFIN != 0 {
 		h.fin, h.plain = end, false
 	}
+	h.giveFar(f)
+}
+
+// giveFar takes back the memory of a packet that waited far off.
+func (h *Direction) giveFar(f *farOff) {
+	h.dis.bytes -= heldCost + cap(f.seg.Data)
+	h.budget.used -= heldCost
 	h.budget.give(f.seg.Data)
 }
 
@@ -107,7 +119,7 @@ func (h *Direction) dropFar() {
 	}
 	f := h.dis.far
 	h.dis.leftOut(f.seg.Frame, f.by)
-	h.budget.give(f.seg.Data)
+	h.giveFar(f)
 	h.dis.far, h.away = nil, false
 }
 

@@ -61,3 +61,27 @@ func TestFar(t *testing.T) {
 		}
 	}
 }
+
+// TestFar_Budget: a packet that waits far off counts as all octets that wait, and is left out where there is no room for it.
+func TestFar_Budget(t *testing.T) {
+	for _, tt := range []struct {
+		perDirection, total int
+		out                 uint64
+	}{
+		{1 << 20, 1 << 20, 0}, {1 << 20, 64, 1}, {64, 1 << 20, 1}, {0, 0, 1},
+	} {
+		var c Conn
+		b := NewBudget(tt.perDirection, tt.total)
+		c.Init(b)
+		for i, seq := range []uint32{1000, 1000 + 1<<30} {
+			var s Segment
+			s.Reset(seq, 0, FlagACK, make([]byte, 100), uint64(i), int64(i))
+			c.Push(0, &s)
+			for p := new(Piece); c.Pop(0, p); {
+			}
+		}
+		if n := c.Direction(0).Counts().LeftOut; n != tt.out || b.Used() > tt.total || tt.out == 0 && b.Used() < 100 {
+			t.Errorf("%d and %d: %d packets are left out, %d octets in use", tt.perDirection, tt.total, n, b.Used())
+		}
+	}
+}
