@@ -9,6 +9,7 @@ type Budget struct {
 	idle        [len(memoryClasses)][][]byte
 	spare       int
 	scratch     []byte
+	sums        []uint32
 	fpdus       [2]FPDU // by side
 	// Starved counts how often a decoder had to forget.
 	Starved uint64
@@ -30,6 +31,9 @@ func (m *Budget) Used() int { return m.used }
 
 // over reports whether decoders hold more than they may.
 func (m *Budget) over() bool { return m != nil && m.used > m.limit }
+
+// ample reports whether decoders hold so little that they may hold what they only hope to need.
+func (m *Budget) ample() bool { return m == nil || m.used < m.limit/4 }
 
 // add appends octets to a buffer of the budget, and moves it to a larger one
 // when it is full.
@@ -96,6 +100,15 @@ func (d *Decoder) empty() {
 	} else if d.buf != nil {
 		d.cfg.Budget.put(d.buf)
 		d.buf = nil
+	}
+}
+
+// shrink moves what is unread to a smaller buffer if it needs but a small part of a large one.
+func (d *Decoder) shrink() {
+	if rest := d.buf[d.rd:]; d.cfg.Budget != nil && cap(d.buf) > memoryClasses[2] && len(rest) < cap(d.buf)/8 {
+		b := d.cfg.Budget.add(nil, rest)
+		d.empty()
+		d.buf = b
 	}
 }
 

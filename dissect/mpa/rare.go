@@ -13,6 +13,7 @@ type rare struct {
 
 	head   []byte // a head with markers in it
 	full   []byte
+	sums   []uint32
 	strays []byte // the first octets of those that were searched without success
 }
 
@@ -26,7 +27,7 @@ func (d *Decoder) seldom() *rare {
 
 // reset keeps nothing but buffers.
 func (r *rare) reset() {
-	*r = rare{holes: r.holes[:0], suspect: r.suspect, head: r.head, full: r.full, strays: r.strays[:0]}
+	*r = rare{holes: r.holes[:0], suspect: r.suspect, head: r.head, full: r.full, sums: r.sums, strays: r.strays[:0]}
 }
 
 // holes are the octets that are missing.

@@ -79,13 +79,15 @@ type quest struct {
 	steps  int64 // headers that were followed
 	// segment is the end of the last segment that was tried for an FPDU with an odd header.
 	segment int64
+	due     int64 // where octets have to end for such FPDUs to be looked for anywhere in them
+	swept   int64 // up to where that was done
 	bare    *bare // nil: there was none
 }
 
 func (d *Decoder) startSeek(from int64, afterGap bool) {
 	s, r := &d.seek, d.seldom()
 	s.on, s.anchored, s.afterGap, s.force = true, false, afterGap, false
-	r.lost, r.at, r.odd, r.limit, r.segment = from, from, 0, 0, 0
+	r.lost, r.at, r.odd, r.limit, r.segment, r.due, r.swept = from, from, 0, 0, 0, 0, d.off
 	d.unsure, d.plain = false, 0
 	r.strays = r.strays[:0]
 	d.beginBare(from)
@@ -148,10 +150,13 @@ func (d *Decoder) search() (Event, bool) {
 			s.at = to - 1
 			continue
 		}
-		v := d.try(trial{at: s.at, last: last || len(d.buf)-d.rd >= window})
+		v := d.try(trial{at: s.at, last: last || end-s.at >= window})
 		if v == wait {
 			d.forget()
 			return None, true
+		}
+		if v == confirm && d.seek.found == ByCRC {
+			d.sweep(s.at, true)
 		}
 		if v == confirm || d.oddHeader(s.at) {
 			return d.resync()
@@ -166,7 +171,10 @@ func (d *Decoder) search() (Event, bool) {
 		d.believe()
 		return None, false
 	}
-	if last {
+	switch {
+	case last && d.sweep(end, false), !last && d.sweepMore(end):
+		return d.resync()
+	case last:
 		return d.giveUp(end)
 	}
 	d.forget()
@@ -230,7 +238,7 @@ func (d *Decoder) forget() {
 	if s.odd > 0 && s.at <= s.odd {
 		return // what follows the odd FPDU decides
 	}
-	to := s.at
+	to := d.kept()
 	if s.bare != nil && s.bare.on && s.bare.have == 0 {
 		to = min(to, s.bare.at)
 	}
@@ -246,6 +254,7 @@ func (d *Decoder) forget() {
 			}
 		}
 		s.holes = s.holes[:keep]
+		d.shrink()
 	}
 }
 
