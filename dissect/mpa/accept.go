@@ -64,6 +64,9 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		r.susOff, r.suspect = d.off, d.cfg.Budget.add(r.suspect, w)
 	}
 	d.pass(f, whole)
+	if d.noPads {
+		d.noPads, d.pads = false, No
+	}
 	return Got, true
 }
 
@@ -107,13 +110,14 @@ func (d *Decoder) misframed(f *FPDU, lead int) bool {
 		d.unread(w)
 		return true
 	}
-	return len(f.Missing) == 0 && d.pads == Unknown && d.lacksPad(w, int(f.ULPDULength))
+	return len(f.Missing) == 0 && (d.pads == Unknown || d.crc) && d.lacksPad(w, int(f.ULPDULength))
 }
 
 // doubt puts an FPDU that makes no sense back: it is an odd one in a good chain, or the
 // place is lost. What follows tells.
 func (d *Decoder) doubt(w []byte, afterGap bool) {
 	d.unread(w)
+	d.noPads = false
 	d.startSeek(d.off, afterGap)
 	d.rare.odd = d.off + int64(len(w))
 }

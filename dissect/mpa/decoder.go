@@ -131,8 +131,9 @@ type Decoder struct {
 	crc, markers, hasGrid, unsure, ended, stopped bool // unsure: the last FPDU had a hole, markers in it may not be known of
 
 	framing Tri  // whether there are markers, once an FPDU has shown it
-	pads    Tri  // whether FPDUs have pads, once that was shown where no CRC tells
+	pads    Tri  // whether FPDUs have pads, once that was shown; Yes only where no CRC tells
 	right   bool // the CRC of the current FPDU is known to be right
+	noPads  bool // FPDUs have no pads behind the current one
 
 	verified Verified // CRCs in in
 	aligned  alignment

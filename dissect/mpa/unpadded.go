@@ -1,6 +1,10 @@
 package mpa
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/iwdissect/iwdissect/internal/crc32c"
+)
 
 // Some senders pad no FPDU, although RFC 5044 section 4.1 has a pad in each whose length asks for one. Read with the pad, such an FPDU
 // reaches into the next one. Where CRCs are in use they tell where it ends; else the FPDUs that follow do.
@@ -17,21 +21,20 @@ func (d *Decoder) padLen(n int) int {
 }
 
 // lacksPad reports whether an FPDU w that was framed with a pad has none, and puts it back to be framed without, or with more octets to
-// tell. It is asked until a direction has shown whether its FPDUs have pads.
+// tell. Without CRCs it is asked until a direction has shown whether its FPDUs have pads.
 func (d *Decoder) lacksPad(w []byte, n int) bool {
-	pad := PadLen(n)
-	if pad == 0 || !d.crcOff() || len(d.holes()) > 0 {
+	if d.crc {
+		return d.padDiffers(w, n)
+	}
+	if PadLen(n) == 0 || d.cfg.CRC != No || len(d.holes()) > 0 {
 		return false
 	}
-	var rest []byte
-	if len(d.buf) > 0 {
-		rest = d.buf[d.rd:]
-	}
-	behind := len(rest) + len(d.in)
+	size := d.unpaddedSize(n)
+	x := d.spread(w[size:])
+	behind := x.len() - (len(w) - size)
 	if behind == 0 {
 		return false // what follows tells, and did not come
 	}
-	x := spread{w[len(w)-pad:], rest, d.in}
 	switch d.unpadded(&x, w, n) {
 	case wait:
 		d.unread(w)
@@ -47,60 +50,129 @@ func (d *Decoder) lacksPad(w []byte, n int) bool {
 	}
 }
 
-// unpadded judges whether octets are FPDUs without pads, behind an FPDU w without one, and are none with it.
-func (d *Decoder) unpadded(x *spread, w []byte, n int) verdict {
-	switch _, _, v := d.headIn(x, PadLen(n)); v {
-	case confirm:
-		return reject // the next one is where the pad ends
+// padDiffers is lacksPad for an FPDU with a wrong CRC. One alone without a pad is left as it is, and so is the first of several: the
+// other side looks for the CRC where it is now.
+func (d *Decoder) padDiffers(w []byte, n int) bool {
+	pad := PadLen(n)
+	if pad == 0 || len(d.holes()) > 0 {
+		return false
+	}
+	if d.pads == No {
+		d.pads = Unknown
+		size := d.size(d.off, n)
+		if x := d.spread(w); x.right(0, size) {
+			d.unread(w)
+			return true
+		}
+		d.pads = No
+		return false
+	}
+	size := d.unpaddedSize(n)
+	if !rightCRC(w[:size]) {
+		return false
+	}
+	x := d.spread(w[size:])
+	switch d.unpadded(&x, w, n) {
 	case wait:
-		return wait
+		d.unread(w)
+		d.await = int32(size + x.len() + 1) //nolint:gosec // of a few FPDUs
+		return true
+	case confirm:
+		d.noPads = true
 	default:
 	}
-	var prev [minHead]byte
-	copy(prev[:], w[lengthSize:])
+	return false
+}
+
+// unpaddedSize is the number of octets of the next FPDU, which has an ULPDU of n octets, if it has no pad.
+func (d *Decoder) unpaddedSize(n int) int {
+	pads := d.pads
+	d.pads = No
+	size := d.size(d.off, n)
+	d.pads = pads
+	return size
+}
+
+// unpadded judges whether octets are FPDUs without pads, behind an FPDU w without one, and are none with it.
+func (d *Decoder) unpadded(x *spread, w []byte, n int) verdict {
+	off := d.off + int64(len(w)-len(x[0]))
+	if _, v := d.headIn(x, off, len(x[0])); v != reject {
+		if v == confirm {
+			v = reject // the next one is where the pad ends
+		}
+		return v
+	}
+	lead := d.lead(d.off)
+	prev := nextHead{n: n}
+	copy(prev.head[:], d.headAt(w[:min(len(w), lead+lengthSize+MarkerSize+minHead)], d.off, lead, n))
+	pads := d.pads
+	d.pads = No
+	defer func() { d.pads = pads }()
 	at, lacking := 0, 1
 	for count := 1; ; count++ {
 		switch end := at == x.len(); {
-		case lacking >= fewUnpadded && (count >= enoughUnpadded || end):
+		case lacking >= fewUnpadded && (count >= enoughUnpadded || end || d.crc):
 			return confirm // it ends where a TCP segment does
 		case count >= enoughUnpadded, end && d.ended:
 			return reject
 		}
-		head, next, v := d.headIn(x, at)
+		next, v := d.headIn(x, off, at)
 		switch {
 		case v != confirm:
 			return v
-		case !d.cfg.Grammar.Follows(prev[:], n, head[:min(next, minHead)]):
+		case !d.cfg.Grammar.Follows(prev.head[:], prev.n, next.head[:min(next.n, minHead)]):
 			return reject
 		}
-		if prev, n = head, next; PadLen(n) > 0 {
+		if prev = next; PadLen(next.n) > 0 {
 			lacking++
 		}
-		if at += lengthSize + n + crcSize; at > x.len() {
-			if d.ended || d.jumps() {
-				return reject
-			}
+		size := d.size(off+int64(at), next.n)
+		switch whole := at+size <= x.len(); {
+		case !whole && (d.ended || d.jumps()), whole && d.crc && !x.right(at, size):
+			return reject
+		case !whole:
 			return wait
 		}
+		at += size
 	}
 }
 
-// headIn reads the head of an FPDU at a place, and its length: wait, if there are too few octets, and reject, if it is none.
-func (d *Decoder) headIn(x *spread, at int) (head [minHead]byte, n int, v verdict) {
-	var b [lengthSize + minHead]byte
+// nextHead is the head of an ULPDU of n octets.
+type nextHead struct {
+	head [minHead]byte
+	n    int
+}
+
+// headIn reads the head of an FPDU at a place of octets from an offset on: wait, if there are too few of them, and reject, if it is none.
+func (d *Decoder) headIn(x *spread, off int64, at int) (h nextHead, v verdict) {
+	var b [MarkerSize + lengthSize + MarkerSize + minHead]byte
 	have := x.read(b[:], at)
-	n = int(binary.BigEndian.Uint16(b[:]))
-	switch {
-	case have < min(len(b), lengthSize+max(n, MinULPDU)):
+	off += int64(at)
+	lead := d.lead(off)
+	h.n = int(binary.BigEndian.Uint16(b[lead:]))
+	head := d.headAt(b[:have], off, lead, h.n)
+	switch there := have >= lead+lengthSize; {
+	case there && (lead > 0 && binary.BigEndian.Uint32(b[:]) != 0 || h.n < MinULPDU || h.n > MaxULPDU):
+		return h, reject
+	case !there || len(head) < min(minHead, h.n):
 		if d.ended || d.jumps() {
-			return head, n, reject
+			return h, reject
 		}
-		return head, n, wait
-	case n < MinULPDU || n > MaxULPDU || !d.cfg.Grammar.Strict(b[lengthSize:lengthSize+min(n, minHead)], n):
-		return head, n, reject
+		return h, wait
+	case !d.cfg.Grammar.Strict(head[:min(h.n, minHead)], h.n):
+		return h, reject
 	}
-	copy(head[:], b[lengthSize:])
-	return head, n, confirm
+	copy(h.head[:], head)
+	return h, confirm
+}
+
+// spread are the octets in front of those that are not framed, and these.
+func (d *Decoder) spread(front []byte) spread {
+	var rest []byte
+	if len(d.buf) > 0 {
+		rest = d.buf[d.rd:]
+	}
+	return spread{front, rest, d.in}
 }
 
 // spread are octets that follow each other, in several pieces.
@@ -117,4 +189,23 @@ func (x *spread) read(to []byte, at int) (n int) {
 		at = max(at-len(b), 0)
 	}
 	return n
+}
+
+// right reports whether size octets from a place on are there and end with the CRC32c of those before.
+func (x *spread) right(at, size int) bool {
+	if at+size > x.len() {
+		return false
+	}
+	var crc uint32
+	left, skip := size-crcSize, at
+	for _, b := range x {
+		from := min(skip, len(b))
+		skip -= from
+		n := min(len(b)-from, left)
+		crc = crc32c.Update(crc, b[from:from+n])
+		left -= n
+	}
+	var field [crcSize]byte
+	x.read(field[:], at+size-crcSize)
+	return crc == binary.LittleEndian.Uint32(field[:])
 }

@@ -86,7 +86,7 @@ func (d *Decoder) marked(f *FPDU, e *Ends, lead, n int) {
 // sure reports whether nothing about the place of the next FPDU is unusual.
 func (d *Decoder) sure() bool {
 	return d.crc && d.framing == TriOf(d.markers) && !d.seek.on && !d.unsure && !d.ended && !d.stopped && d.gapAt < 0 &&
-		(d.rare == nil || len(d.rare.suspect) == 0 && len(d.rare.holes) == 0) && !d.seek.force && d.seek.found == InSync
+		(d.rare == nil || len(d.rare.suspect) == 0 && len(d.rare.holes) == 0) && !d.seek.force && d.seek.found == InSync && d.pads != No
 }
 
 // expectMarkers lists the markers that an FPDU has to have.

@@ -28,7 +28,7 @@ var markerRules = []rules.Rule{
 		YieldsTo: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-MARKER-PTR-07", "MPA-MARKER-POS-01", "MPA-FPDU-FMT-01"},
 		Test:     rules.Test{Related: []string{"MPA-MARKER-PTR-02", "MPA-MARKER-PTR-05", "MPA-START-07A"}},
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected {
+			if m.Expected != 0 && int(m.Pointer&^3) != m.Expected&^3 { // FPDUs without pads begin anywhere
 				reportPointer(r, e, m, "a marker points to the wrong position", fmt.Sprint(m.Pointer), fmt.Sprint(m.Expected))
 			}
 		}),
@@ -48,7 +48,7 @@ var markerRules = []rules.Rule{
 		ID: "MPA-MARKER-PTR-03", Needs: catalogue.Sync | catalogue.Full, ByShape: true,
 		Field: "iwd.markers",
 		FPDU: eachMarker(func(r *rules.Report, e *model.FPDU, m *mpa.Marker) {
-			if m.Pointer&3 != 0 {
+			if m.Pointer&3 != 0 && int(m.Pointer) != m.Expected { // else the pad is missing in front of the FPDU
 				r.On(e.PlaceOf(m), "the two low bits of a marker pointer are not zero", fmt.Sprintf("%#04x", m.Pointer), "both 0")
 			}
 		}),
