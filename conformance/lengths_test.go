@@ -1,9 +1,11 @@
 package conformance_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
@@ -276,6 +278,29 @@ func TestFraming_TooLong(t *testing.T) {
 		c.Play(d)
 		if said := text(judged(t, tracetest.Net{}.Frames(c.Packets)).findings); !strings.Contains(said, "an FPDU cannot have this length") {
 			t.Errorf("CRC %t: %s", crc, said)
+		}
+	}
+}
+
+// TestFraming_WrongLength: where CRCs are off and FPDUs are longer than segments, a wrong length in one of them is told as such, and not as
+// faults in what is read as headers.
+func TestFraming_WrongLength(t *testing.T) {
+	for _, packing := range []string{"stream", "aligned", "packed"} {
+		for length := 20; length < 4000; length += 97 {
+			if length < 2010 && length > 1996 {
+				continue
+			}
+			s, err := scenario.Parse("t.yaml", fmt.Appendf(nil, "summary: a trace\nboth: {mpa: {crc: false}, tcp: {mss: 536, packing: %s}, mulpdu: 2000}\n"+
+				"timeline: [connect, write 8000, write 8000, send 24, send 30, write 8000, send 24, close]\n"+
+				"faults: [{at: write1/2, set: {iwarp_mpa.ulpdulength: %d}}, {by: server, ignores: [errors]}]\n", packing, length))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range judged(t, framesOf(t, s.Script(false))).findings {
+				if f.Severity > conformance.Note && f.Rule.ID != "MPA-FPDU-FMT-01" && f.Rule.ID != "MPA-FPDU-LEN-01" {
+					t.Errorf("%s, length %d: %s: %s", packing, length, f.Rule.ID, f.Message)
+				}
+			}
 		}
 	}
 }

@@ -110,7 +110,10 @@ func (d *Decoder) misframed(f *FPDU, lead int) bool {
 		d.unread(w)
 		return true
 	}
-	return len(f.Missing) == 0 && (d.pads == Unknown || d.crc) && d.lacksPad(w, int(f.ULPDULength))
+	if len(f.Missing) > 0 {
+		return false
+	}
+	return (d.pads == Unknown || d.crc) && d.lacksPad(w, int(f.ULPDULength)) || f.CRCStatus == CRCOff && d.strays(w, lead, int(f.ULPDULength))
 }
 
 // doubt puts an FPDU that makes no sense back: it is an odd one in a good chain, or the

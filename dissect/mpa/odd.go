@@ -47,6 +47,33 @@ func (d *Decoder) single(c *chain, to int64) verdict {
 	return reject
 }
 
+// strays reports whether an FPDU w whose control octets no correct sender writes, and which no CRC confirms, is perhaps none: the length of
+// the one before may be wrong. It puts it back, to search for a place, or to wait for what follows. It is one if a TCP segment begins or
+// ends where it does, or if what follows begins as an FPDU, or with the same control octets.
+func (d *Decoder) strays(w []byte, lead, n int) bool {
+	head := d.headOf(w, lead, n)
+	end := d.off + int64(len(w))
+	if len(head) < 2 || d.cfg.Grammar.Quick(head[0], head[1]) || d.seek.force || d.off == d.start || d.bounds(d.off) || d.bounds(end) {
+		return false
+	}
+	const last = 0x40 // the flag of DDP that varies from segment to segment
+	c0, c1 := head[0]|last, head[1]
+	x := d.spread(nil)
+	if d.missing(end, end+int64(lengthSize+MarkerSize+minHead)) {
+		return false
+	}
+	switch next, v := d.headIn(&x, end, 0); {
+	case v == wait && d.cfg.Segments != nil:
+		d.unread(w)
+		d.await = int32(len(w) + x.len() + 1) //nolint:gosec // of an FPDU
+		return true
+	case v != reject, next.n > 0 && next.head[0]|last == c0 && next.head[1] == c1, x.len() < lengthSize+2:
+		return false
+	}
+	d.doubt(w, false)
+	return true
+}
+
 // Limits of the search for FPDUs with odd headers that lie anywhere.
 const (
 	// firstSweep and fullSweep are with how many octets at hand it is done first, and how many are kept for it: then it is done each time

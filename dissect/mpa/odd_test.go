@@ -138,3 +138,32 @@ func TestOddHeader_Anywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestOddHeader_InSync has FPDUs with odd headers in a stream without CRCs and gaps: one alone, all, and the last one. They are FPDUs.
+func TestOddHeader_InSync(t *testing.T) {
+	const count = 12
+	for name, odd := range map[string]func(i int) bool{
+		"one": func(i int) bool { return i == 5 }, "all": func(int) bool { return true }, "last": func(i int) bool { return i == count-1 },
+	} {
+		for _, markers := range []bool{false, true} {
+			for _, chunk := range []int{100, 700, 1448} {
+				e := Encoder{Markers: markers}
+				var stream []byte
+				var want []int64
+				for i := range count {
+					ulpdu := write(uint64(i)<<20, pattern(i, 900))
+					if odd(i) {
+						ulpdu[1] = 0x6f // reserved bits, and an opcode that is not assigned
+					}
+					want = append(want, e.Offset)
+					stream = framed(e.Append(stream, ulpdu))
+				}
+				var d Decoder
+				d.Reset(Config{CRC: No, Markers: TriOf(markers), Start: true, Trusted: true, Grammar: testGrammar, Segments: cutAt{0, int64(chunk)}}, 0)
+				if got := offsets(split(&d, stream, chunk, nil)); !slices.Equal(got, want) {
+					t.Errorf("%s, markers %t, chunks of %d: FPDUs at %d, want %d", name, markers, chunk, got, want)
+				}
+			}
+		}
+	}
+}

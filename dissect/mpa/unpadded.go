@@ -151,6 +151,7 @@ func (d *Decoder) headIn(x *spread, off int64, at int) (h nextHead, v verdict) {
 	lead := d.lead(off)
 	h.n = int(binary.BigEndian.Uint16(b[lead:]))
 	head := d.headAt(b[:have], off, lead, h.n)
+	copy(h.head[:], head)
 	switch there := have >= lead+lengthSize; {
 	case there && (lead > 0 && binary.BigEndian.Uint32(b[:]) != 0 || h.n < MinULPDU || h.n > MaxULPDU):
 		return h, reject
@@ -162,7 +163,6 @@ func (d *Decoder) headIn(x *spread, off int64, at int) (h nextHead, v verdict) {
 	case !d.cfg.Grammar.Strict(head[:min(h.n, minHead)], h.n):
 		return h, reject
 	}
-	copy(h.head[:], head)
 	return h, confirm
 }
 
