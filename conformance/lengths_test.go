@@ -129,6 +129,18 @@ faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 46}}, {by: server, ignores: [e
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
 faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 0x2a00}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, a length that is less than a DDP header has", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 8}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, the same in a message of many segments", `
+both: {mpa: {crc: false}}
+timeline: [connect, write 8000, send 24, close]
+faults: [{at: write1/2, set: {iwarp_mpa.ulpdulength: 0}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-LEN-01 error"}},
+		{"CRC off, octets between FPDUs that begin with a short length", `
+both: {mpa: {crc: false}}
+timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]
+faults: [{at: send2, after: {hex: "00 08 41 47 04 05 06 07 00 01 02 03 04 05 06 07 00 01 02 03 04 05 06 07"}}, {by: server, ignores: [errors]}]`, []string{"MPA-FPDU-FMT-01 error"}},
 		{"CRC off, a pad that need not be", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/ddp"
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -155,6 +156,26 @@ func (h *Direction) leadsTo(at int64) (n int, ok bool) {
 func (e *FPDU) SwappedBefore() (n int, ok bool) {
 	n, ok = e.leadsTo(e.PDU.From)
 	return n, ok && e.FPDU.Sync != mpa.InSync
+}
+
+// ShortBefore returns the octets between the FPDU before one that was found by search and that one, if they begin as an FPDU whose length
+// is less than that of any DDP header. least and most are between what its length must be: it ends where the next one begins, at a TCP
+// segment, or earlier.
+func (e *FPDU) ShortBefore() (s *Loose, least, most int) {
+	if e.FPDU.Sync == mpa.InSync || !e.BeginsSegment() {
+		return nil, 0, 0
+	}
+	if s = e.before(); s == nil || len(s.Octets) <= LengthSize || binary.BigEndian.Uint16(s.Octets) >= mpa.MinULPDU {
+		return nil, 0, 0
+	}
+	head := s.Octets[LengthSize:]
+	if least, most = ddp.UntaggedLen, int(s.Length)-LengthSize-CrcSize; head[0]&0x80 != 0 {
+		least = ddp.TaggedLen
+	}
+	if _, ok := s.Swapped(); ok || !HeadedAt(s.Octets, 0) || most < least || !rdmap.Grammar.Strict(head, most) {
+		return nil, 0, 0
+	}
+	return s, least, most
 }
 
 // SwappedToEnd returns the length of an FPDU whose end was never sent, with its octets swapped, if it leads to the end of what was

@@ -23,7 +23,8 @@ var lengthRules = []rules.Rule{
 			Applies: func(c *rules.Case, e *model.FPDU) rules.Scope {
 				_, before := e.SwappedBefore()
 				_, toEnd := e.SwappedToEnd()
-				if (before || toEnd) && c.LengthsOnly(e.Direction) {
+				short, _, _ := e.ShortBefore()
+				if (before || toEnd || short != nil) && c.LengthsOnly(e.Direction) {
 					return rules.InScope.Given(catalogue.Sync | catalogue.Full)
 				}
 				return endByCRC(c, e)
@@ -35,6 +36,9 @@ var lengthRules = []rules.Rule{
 						r.Report(swappedLength(e.LastFPDU(), e.LastLength, n))
 					} else if n, ok := e.SwappedToEnd(); ok {
 						r.Report(swappedLength(e.Begin(), f.ULPDULength, n))
+					} else if s, least, most := e.ShortBefore(); s != nil {
+						r.On(s.Begin(), "ULPDU_Length is less than a DDP header has, and the next FPDU begins later",
+							fmt.Sprint(binary.BigEndian.Uint16(s.Octets)), fmt.Sprintf("%d to %d", least, most))
 					}
 					return
 				}
