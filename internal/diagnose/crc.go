@@ -18,11 +18,12 @@ var crcRules = []string{
 	crcValue, "MPA-C-ON-01", "MPA-CRC-KEEP-01", "MPA-CRC-COVER-01", "MPA-CRC-COVER-02",
 }
 
-// wrongCRCs diagnoses FPDUs with a wrong CRC (RFC 5044 section 4.4).
+// wrongCRCs diagnoses FPDUs with a wrong CRC (RFC 5044 section 4.4), and those with a wrong length or pad.
 func wrongCRCs(a *about) {
 	for d := range a.Flow {
 		dir, n := trace.Dir(d), a.Flow[d].CRCBad
 		if n == 0 {
+			a.misframes(dir)
 			continue
 		}
 		if lengths, pads := a.wrongLength(dir), a.wrongPad(dir); uint64(len(lengths)+len(pads)) < n {
@@ -328,7 +329,7 @@ func (a *about) closedForCRC(dir trace.Dir, d *Diagnosis) {
 	}
 	if frame > 0 {
 		a.endExplained = true
-		d.Also = append(d.Also, fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, which may be because of it.", from.Sender(), frame))
+		d.Also = append(d.Also, closedBecause(from, frame))
 	}
 }
 

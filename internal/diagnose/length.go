@@ -21,9 +21,7 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 	if len(found) == 0 {
 		return nil
 	}
-	for _, f := range found {
-		pdus = append(pdus, f.PDU)
-	}
+	pdus = pdusOf(found)
 	d := Diagnosis{
 		Kind: WrongLength, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdus,
 		Title: "wrong ULPDU_Length", Rules: rulesOf(found), Text: misframedText(dir, "ULPDU_Length", found),
@@ -45,16 +43,54 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 // The rules whose findings about an FPDU with a wrong CRC say that its length is wrong.
 const countsMore, notFramed = "MPA-FPDU-LEN-01", "MPA-FPDU-FMT-01"
 
+// misframes diagnoses FPDUs of a direction whose ULPDU_Length or pad is wrong, where no CRC is: what the receiver does is seldom seen.
+func (a *about) misframes(dir trace.Dir) {
+	for _, k := range [...]struct{ rule, part, advice string }{
+		{countsMore, "ULPDU_Length", "look at what builds the FPDUs of the %s, its RNIC and its driver; a capture close to it tells whether the length was wrong when it left."},
+		{wrongPadLength, "pad", "this is a fault of the MPA implementation of the %s: report it there."},
+	} {
+		found := a.explainIf(func(f *conformance.Finding) bool { return f.HasDir && f.Dir == dir && f.HasPDU && f.Rule.ID == k.rule })
+		if len(found) == 0 {
+			continue
+		}
+		d := Diagnosis{
+			Kind: WrongLength, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found),
+			Title: "wrong " + k.part, Rules: rulesOf(found), Text: misframedAt(dir, k.part, found), Advice: fmt.Sprintf(k.advice, dir.Sender()),
+			same: found[0].Message,
+		}
+		d.Also = append(d.Also, "A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header.")
+		if end := a.closing(1 - dir); end != nil && a.Terminates[1-dir] == nil && found[0].Frame < end.Frame {
+			if said := a.explain("ADV-SILENT-CLOSE"); len(said) > 0 || a.underWay() != "" {
+				a.endExplained = true
+				d.Rules, d.Also = append(d.Rules, rulesOf(said)...), append(d.Also, closedBecause(1-dir, end.Frame))
+			}
+		}
+		a.add(d)
+	}
+}
+
+// closedBecause says that a side closed the connection, perhaps because of what is said before.
+func closedBecause(from trace.Dir, frame uint64) string {
+	return fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, which may be because of it.", from.Sender(), frame)
+}
+
 // misframedText says where the first FPDU begins of which a part is wrong, so that its CRC is looked for in the wrong place, and how
 // many there are.
 func misframedText(dir trace.Dir, part string, found []*conformance.Finding) string {
+	its := "Its CRC is"
+	if len(found) > 1 {
+		its = "Their CRCs are"
+	}
+	return misframedAt(dir, part, found) + fmt.Sprintf(" %s wrong for that reason.", its)
+}
+
+// misframedAt says where the first FPDU begins of which a part is wrong, and how many there are.
+func misframedAt(dir trace.Dir, part string, found []*conformance.Finding) string {
 	f := found[0]
 	text := fmt.Sprintf("The %s of an FPDU of the %s is wrong: it begins in frame %d, PDU %d.", part, dir.Sender(), f.Frame, f.PDU)
-	its := "Its CRC is"
 	if len(found) > 1 {
 		text = fmt.Sprintf("The %s of %s of the %s is wrong: the first begins in frame %d, PDU %d.",
 			part, Counted(uint64(len(found)), "FPDU", "FPDUs"), dir.Sender(), f.Frame, f.PDU)
-		its = "Their CRCs are"
 	}
-	return text + " " + sentence(f.Message) + fmt.Sprintf(" %s wrong for that reason.", its)
+	return text + " " + sentence(f.Message)
 }

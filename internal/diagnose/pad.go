@@ -18,9 +18,7 @@ func (a *about) wrongPad(dir trace.Dir) (pdus []uint64) {
 	if len(found) == 0 {
 		return nil
 	}
-	for _, f := range found {
-		pdus = append(pdus, f.PDU)
-	}
+	pdus = pdusOf(found)
 	a.crcAnswer(dir, &Diagnosis{
 		Kind: WrongCRC, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdus,
 		Title: "wrong pad", Rules: rulesOf(found), Text: misframedText(dir, "pad", found), same: found[0].Message,

@@ -6,7 +6,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/scenario"
 )
 
-// TestPad: a pad that is missing is told in the frame of the FPDU that lacks it, although the octets in its place came with the next
+// TestPad: a pad that is missing, or without CRCs a wrong length, is told as what went wrong. With CRCs it is told in the frame of the FPDU that lacks it, although the octets in its place came with the next
 // one, long after it; that wait is no stall.
 func TestPad(t *testing.T) {
 	for _, c := range []struct{ name, src, want string }{
@@ -16,6 +16,26 @@ func TestPad(t *testing.T) {
 				"The pad of an FPDU of the initiator is wrong: it begins in frame 7, PDU 3. The pad is too short. Its CRC is wrong for that reason.\n" +
 				"Try: this is a fault of the MPA implementation of the initiator: report it there.\nRules: MPA-FPDU-PAD-02\n",
 		},
+		{
+			"missing in all, without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 17, send 21, send 29, {close: , from: server}]\n" +
+				"faults: [{at: send1, pad: {hex: ''}}, {at: send2, pad: {hex: ''}}, {at: send3, pad: {hex: ''}}, {by: server, ignores: [errors]}]\n",
+			"error length initiator frames [6] pdus [2] of 1: wrong pad\n" +
+				"The pad of an FPDU of the initiator is wrong: it begins in frame 6, PDU 2. FPDUs have no pad, from this one on. " +
+				"A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header. " +
+				"The responder closed the connection in frame 10 without a Terminate, which may be because of it.\n" +
+				"Try: this is a fault of the MPA implementation of the initiator: report it there.\nRules: MPA-FPDU-PAD-02 ADV-SILENT-CLOSE\n",
+		},
+		{
+			"a length without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 24, send 24, send 24, send 24, send 24, close]\n" +
+				"faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 8}}, {by: server, ignores: [errors]}]\n",
+			"error length initiator frames [7] pdus [3] of 1: wrong ULPDU_Length\n" +
+				"The ULPDU_Length of an FPDU of the initiator is wrong: it begins in frame 7, PDU 3. " +
+				"ULPDU_Length is less than a DDP header has, and the next FPDU begins later. " +
+				"A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header.\n" +
+				"Try: look at what builds the FPDUs of the initiator, its RNIC and its driver; a capture close to it tells whether the length was wrong " +
+				"when it left.\nRules: MPA-FPDU-LEN-01\n",
+		},
+		{"there, without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 17, send 21, send 29, close]\n", ""},
 		{"there", "timeline: [connect, send 40, send 17, wait 5s, send 24, close]\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
