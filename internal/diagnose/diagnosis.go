@@ -151,7 +151,7 @@ var kinds = []struct {
 	{Dialect, "The sides speak revisions of MPA, or kinds of RNIC, that do not fit each other."},
 	{Refused, "TCP connections were refused: nobody listens on the port, or a firewall answers for it."},
 	{Unanswered, "TCP connections got no answer to their SYN."},
-	{WrongLength, "The ULPDU_Length of FPDUs is wrong, so that neither their CRC nor what follows them is where it says (RFC 5044 section 4.1)."},
+	{WrongLength, "The ULPDU_Length of FPDUs is wrong, or where CRCs are off their pad, so that neither their CRC nor what follows them is where it says (RFC 5044 section 4.1)."},
 	{WrongCRC, "The CRC of FPDUs is wrong (RFC 5044 section 4.4)."},
 	{Markers, "Markers are wrong, are missing, or are there though nobody asked for them (RFC 5044 section 4.3)."},
 	{Indication, "The ready-to-receive indication (RTR, RFC 6581 section 9.2) is missing, of another kind than the Reply asks for, or never possible."},
