@@ -105,7 +105,7 @@ func (d *Decoder) empty() {
 
 // shrink moves what is unread to a smaller buffer if it needs but a small part of a large one.
 func (d *Decoder) shrink() {
-	if rest := d.buf[d.rd:]; d.cfg.Budget != nil && cap(d.buf) > memoryClasses[2] && len(rest) < cap(d.buf)/8 {
+	if rest := d.buf[d.rd:]; d.cfg.Budget != nil && cap(d.buf) > memoryClasses[1] && len(rest) < cap(d.buf)/8 {
 		b := d.cfg.Budget.add(nil, rest)
 		d.empty()
 		d.buf = b

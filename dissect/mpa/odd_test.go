@@ -3,6 +3,7 @@ package mpa
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -165,5 +166,33 @@ func TestOddHeader_InSync(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestOddHeader_Memory has many directions that are lost at a time. What they keep to look for odd headers makes no other one lose its place.
+func TestOddHeader_Memory(t *testing.T) {
+	const limit, many, segment = 4 << 20, 300, 1448
+	rnd := rand.New(rand.NewPCG(4391, 1))
+	octets := make([]byte, 60*segment)
+	for i := range octets {
+		octets[i] = byte(rnd.Uint32()) | 1<<5 // no control octet of DDP
+	}
+	m := NewBudget(limit)
+	ds := make([]Decoder, many)
+	for i := range ds {
+		ds[i].Reset(Config{CRC: Yes, Markers: No, AfterGap: true, Trusted: true, Grammar: testGrammar, Segments: cutAt{0, segment}, Budget: m}, 0)
+	}
+	most := 0
+	for part := range slices.Chunk(octets, segment) {
+		for i := range ds {
+			ds[i].Write(part)
+			if out := collect(&ds[i], nil); len(out) > 0 {
+				t.Fatalf("an FPDU at %d", out[0].Offset)
+			}
+			most = max(most, m.Used())
+		}
+	}
+	if most > limit/2 || m.Starved > 0 {
+		t.Errorf("%d octets were held, %d directions starved", most, m.Starved)
 	}
 }
