@@ -62,6 +62,15 @@ func TestLostStartup(t *testing.T) {
 			k.sends(1 - asker)
 		}
 	}
+	// asksOn is another Request behind all that, in full operation, when the hole is known to stay.
+	asksOn := func(k *talk) {
+		again(true)(k)
+		for range 2000 {
+			k.sends(client)
+		}
+		asks(k, client)
+		k.sends(client)
+	}
 	// goesOn loses octets that are no startup frame, or come too late.
 	goesOn := func(lost int) func(k *talk) {
 		return func(k *talk) {
@@ -95,6 +104,7 @@ func TestLostStartup(t *testing.T) {
 		{"a retry that was not captured", retried(client, 2, 3), nil},
 		{"a retry of the other side behind a Request that was not captured", retried(server, 0), nil},
 		{"a retry of the other side that was not captured", retried(server, 2, 3), nil},
+		{"a Request in full operation, behind a reject that was not captured", asksOn, []string{"MPA-START-08C"}},
 		{"an FPDU behind a reject", goesOn(-1), []string{"MPA-START-02E", "MPA-START-02E"}},
 		{"FPDUs behind a reject, and what is missing has no Reply in it", goesOn(0), []string{"MPA-START-02E", "MPA-START-02E"}},
 		{"FPDUs behind a reject, and octets are missing behind them", goesOn(1), []string{"MPA-START-02E", "MPA-START-02E"}},

@@ -220,8 +220,11 @@ func (h *Direction) begins(s *Segment, number uint32, known bool) {
 		if h.ackSeq != 0 && ahead > 0 && ahead <= maxAhead {
 			h.acked, h.ackOff, h.ackSeen = ahead, ahead, true
 		}
-	case number != h.base: // what the peer acknowledged was something else
+	case number != h.base && (known || number-h.base > maxAhead): // what the peer acknowledged was something else
 	case h.ackOff <= maxAhead:
+		if number != h.base { // what is in front of it was not captured
+			number, known = h.base, false
+		}
 		h.acked, h.ackSeen = max(h.ackOff, 0), true
 		if known { // the SYN, which the peer had acknowledged
 			h.disordered().lead.Behind(0, s.Time, s.Frame)

@@ -51,6 +51,33 @@ func TestConn_OneDirectionWithStart(t *testing.T) {
 	}
 }
 
+// TestConn_AnswerLost: where the answer to the SYN was not captured, what the side that opened the connection acknowledged first is where
+// the other direction is at least. It is another one's if the first packet lies in front of that or far behind it.
+func TestConn_AnswerLost(t *testing.T) {
+	for _, tt := range []struct {
+		first int64 // the place of the first octet
+		want  string
+	}{
+		{0, "xy@0#4"},
+		{20, "gap20@0#4:ended xy@20#4"},
+		{-5, "xy@0#4"},
+		{1 << 25, "xy@0#4"},
+	} {
+		r := newRig(t, 4<<20, 64<<20)
+		r.step(open())
+		r.step(step{ack: 0})
+		r.step(step{data: "ab"})
+		r.step(step{dir: 1, off: tt.first, ack: 2, data: "xy"})
+		if r.conn.Direction(1).StartKnown() {
+			t.Errorf("first octet %d: it is not known where the direction starts", tt.first)
+		}
+		r.flush()
+		if got := r.got(1); got != tt.want {
+			t.Errorf("first octet %d: %s, want %s", tt.first, got, tt.want)
+		}
+	}
+}
+
 func TestConn_StartKnownLater(t *testing.T) {
 	for _, late := range []step{open(), answer()} {
 		r := newRig(t, 4<<20, 64<<20)

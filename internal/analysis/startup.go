@@ -255,6 +255,9 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 		}
 		c.roles(side)
 	} else {
+		if t.Outcome == trace.Rejected && c.answersAnother(side) {
+			c.forget()
+		}
 		c.roles(1 - side)
 		c.cutShort(1 - side)
 	}
@@ -333,6 +336,17 @@ func (c *Conn) forget() {
 	for i := range t.Side {
 		t.Side[i] = trace.Side{Addr: t.Side[i].Addr}
 	}
+}
+
+// answersAnother reports whether a Reply of a side, behind a reject, answers a Request that was not captured so far: it comes from the side
+// that was rejected, or the rejected Request was not captured either.
+func (c *Conn) answersAnother(side int) bool {
+	asks := 1 - side
+	if c.Dir(side) == trace.R2I && c.Trace.Side[trace.I2R].HasStartup {
+		return false
+	}
+	h := c.tcp.Direction(asks)
+	return c.dirs[asks].gap || h.Waiting() || h.Behind()
 }
 
 // keepStartup stores the frame with the side that sent it.

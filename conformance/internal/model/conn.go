@@ -256,7 +256,10 @@ func (c *Conn) Enhanced() bool {
 
 func (c *Conn) startup(p *trace.PDU) {
 	f := frameOfPDU(p)
-	f.wire, f.shares = c.Capture.wires.of(p)
+	var shared bool
+	if f.wire, shared = c.Capture.wires.of(p); shared {
+		f.flags |= sharesWire
+	}
 	if f.Rev == ErdmaRev {
 		c.Foreign = f
 		return

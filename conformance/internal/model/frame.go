@@ -30,8 +30,16 @@ type Frame struct {
 	Dir      trace.Dir
 	Kind     trace.Kind
 	Partial  bool
-	shares   bool // its wire is that of another connection
+	flags    frameFlags
 }
+
+// frameFlags are what else is known of a startup frame.
+type frameFlags uint8
+
+const (
+	sharesWire frameFlags = 1 << iota // its wire is that of another connection
+	fromLower                         // its sender has the lower address: the sides may swap their roles behind a reject
+)
 
 // wire is what a startup frame says. Thousands of connections begin with the same one, and
 // share it. It is never written to.
@@ -52,6 +60,9 @@ type wires struct {
 // frameOfPDU returns a startup frame, except for what it says.
 func frameOfPDU(p *trace.PDU) *Frame {
 	f := &Frame{PDUNumber: p.Number, FrameNumber: p.Frame, Dir: p.Dir, Span: SpanOf(p), Kind: p.Kind, Partial: p.Partial, Behind: int32(p.Behind), took: millis(p)} //nolint:gosec // octets of a packet
+	if p.Conn.Side[p.Dir].Addr.Compare(p.Conn.Side[1-p.Dir].Addr) < 0 {
+		f.flags |= fromLower
+	}
 	if f.begins = f.FrameNumber; len(p.Frames) > 0 {
 		f.begins = p.Frames[0]
 	}
@@ -102,6 +113,9 @@ func millis(p *trace.PDU) int32 {
 
 // Took is how much time passed between the first and the last octet, in nanoseconds; 0 if that is not known.
 func (f *Frame) Took() int64 { return int64(f.took) * 1e6 }
+
+// SameSender reports whether one side sent two startup frames, whatever its role was. Over SCTP roles stay.
+func (f *Frame) SameSender(g *Frame) bool { return (f.flags^g.flags)&fromLower == 0 }
 
 // Where is the place of a startup frame.
 func (f *Frame) Where() Place {

@@ -91,6 +91,13 @@ func (c *Conn) MayHaveRejected() bool {
 	return f != nil && f.From >= mpa.StartupLen && f.gates&catalogue.Contig == 0
 }
 
+// MayAskAgain reports whether octets of the initiator may be a Request behind a reject, as far as that or what it answers was not captured:
+// their sender did not have the Reply that accepts.
+func (c *Conn) MayAskAgain(s *Loose) bool {
+	_, reply := c.Pair()
+	return s.Dir == trace.I2R && (reply == nil || reply.R || s.Knew(reply.End) != Having) && (c.Directions[0].LostBetween() || c.Directions[1].LostBetween())
+}
+
 // MayHaveRetried reports whether a Request behind a reject, and the Reply that accepts it, may be among the octets that are
 // missing, as far as they were not captured. Either side may have sent the Request.
 func (c *Conn) MayHaveRetried() bool {
@@ -105,6 +112,11 @@ func (c *Conn) MayHaveRetried() bool {
 				rejects[d]++
 			case f.Kind == trace.KindReply:
 				accepts[d]++
+			}
+		}
+		for i := range c.Directions[d].looses() { // it may be one that was taken for something else
+			if kind, ok := mpa.KeyKind(c.Directions[d].looses()[i].Octets); ok && kind == mpa.StartupRequest {
+				requests[d]++
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func (f *Frame) weight() int {
 	if f.bounds != nil {
 		n += sliceWeight + 8*cap(*f.bounds)
 	}
-	if f.shares {
+	if f.flags&sharesWire != 0 {
 		return n
 	}
 	n += wireWeight + cap(f.Raw)

@@ -70,6 +70,10 @@ var compareAdvice = []rules.Rule{
 					if takes || triesAgain(x, p) && !later(x, p) {
 						return // it accepts that, or other advice may explain it
 					}
+					if x.Request == nil && x.Have&catalogue.Contig == 0 && follows(x, p) && !later(x, p) {
+						r.Unproven(catalogue.Contig) // the Request that is missing may be of revision 1
+						return
+					}
 				}
 				reportAdvice(r, p.Request, "A=0", failure)
 			},
@@ -129,6 +133,11 @@ func triesAgain(p, from *model.EndedConnection) bool {
 	if p.Request == nil || p.Request.Rev != 1 || !from.Unanswered() {
 		return false
 	}
+	return follows(p, from)
+}
+
+// follows reports whether a connection began behind another one of its initiator.
+func follows(p, from *model.EndedConnection) bool {
 	host := func(x *model.EndedConnection) netip.Addr { return x.Addr[trace.I2R].Addr() }
 	return host(p) == host(from) && from.FirstFrame < p.FirstFrame
 }

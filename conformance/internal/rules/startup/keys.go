@@ -81,12 +81,22 @@ var startupKeyRules = []rules.Rule{
 				return rules.InScopeIf(another && c.Reply != nil && c.Reply.R).Given(catalogue.Sync)
 			},
 			Judge: func(r *rules.Report, f *model.Frame) {
-				r.OnAs(catalogue.Note, f, "the initiator sends another Request after a reject", "a second Request, which is legal", "")
+				message := "the initiator sends another Request after a reject"
+				if f.SameSender(r.Reply) {
+					message = "the side that rejected a Request sends one itself"
+				}
+				r.OnAs(catalogue.Note, f, message, "a second Request, which is legal", "")
 			},
 		},
 		Loose: &rules.On[*model.Loose]{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
-				return rules.InScopeIf(model.Keyed(s.Octets) && (s.Placed || s.Next(c.Conn)) && c.Accepted())
+				if !model.Keyed(s.Octets) || !s.Placed && !s.Next(c.Conn) || !c.Accepted() {
+					return rules.OutOfScope
+				}
+				if c.MayAskAgain(s) {
+					return rules.Lacking(catalogue.Contig)
+				}
+				return rules.InScope
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {

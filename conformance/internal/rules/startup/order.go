@@ -23,7 +23,12 @@ var startupOrderRules = []rules.Rule{
 					r.On(replies[0], "a Reply is sent although there was no Request", "no Request", "a Request")
 				}
 				for i := range min(len(requests), len(replies)) {
-					switch q, reply := requests[i], replies[i]; reply.Knew(c.EndOf(q)) {
+					q, reply := requests[i], replies[i]
+					if c.Directions[trace.R2I].Hole && q.From > 0 && q.From >= reply.End {
+						r.Unproven(catalogue.Contig) // one side may have sent both, a reject and its own Request, and what the other side sent is missing
+						break
+					}
+					switch reply.Knew(c.EndOf(q)) {
 					case model.Unproven:
 						r.Unproven(catalogue.Causal)
 					case model.Without:

@@ -51,8 +51,8 @@ var phaseRules = []rules.Rule{
 				if c.SwallowedIn(s.Dir) {
 					return rules.Lacking(catalogue.Sync).GivenOnly(evidence) // the rest of the FPDU that begins in its startup frame
 				}
-				if _, reply := c.Pair(); s.Dir == trace.I2R && c.MayHaveRejected() && reply != nil && s.Knew(reply.End) != model.Having {
-					return rules.Lacking(catalogue.Contig).GivenOnly(evidence) // it may be sent behind that reject
+				if c.MayAskAgain(s) {
+					return rules.Lacking(catalogue.Contig).GivenOnly(evidence)
 				}
 				if !s.Gap {
 					evidence |= catalogue.Contig
