@@ -26,8 +26,10 @@ type HalfOpen struct {
 	// Late is the first packet of this connection, if it took the ports of another one and its SYNs were not captured; else 0.
 	Late uint64
 	// Leap is the first packet in front of which so much of both directions is missing that it may belong to another connection on the
-	// same ports, the SYNs of which were not captured; 0: there is none.
-	Leap uint64
+	// same ports, the SYNs of which were not captured; 0: there is none. If that is less than acknowledgements are believed, nothing was captured
+	// for Quiet nanoseconds before; else Quiet is 0.
+	Leap  uint64
+	Quiet int64
 	// Lone is the first packet that is certain to belong to another connection on the same ports and that no second one followed, so that it
 	// was left out, and Lones is how many there are. 0: there is none.
 	Lone, Lones uint64

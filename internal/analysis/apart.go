@@ -84,14 +84,33 @@ func (c *Conn) Strayed(frame uint64) {
 // Late notes that the connection took the ports of another one, and that its SYNs were not captured: a frame is its first.
 func (c *Conn) Late(frame uint64) { c.halfOpen().Late = frame }
 
-// leaps notes a packet that may belong to another connection: so much is missing in front of it, in both directions.
+// leaps notes a packet that may belong to another connection: so much is missing in front of it, in both directions, or any octets of both
+// are, and it comes when the ports may have been used again.
 func (c *Conn) leaps(side int, s *reassembly.Segment) {
-	if c.tcp.Apart(side, s) == reassembly.FarApart {
+	var quiet int64
+	switch c.tcp.Apart(side, s) {
+	case reassembly.FarApart:
 		c.tcp.Leaps()
-		if k := c.halfOpen(); k.Leap == 0 {
-			k.Leap = s.Frame
+	case reassembly.Apart:
+		if quiet = c.slept(side); quiet == 0 {
+			return
 		}
+	default:
+		return
 	}
+	if k := c.halfOpen(); k.Leap == 0 {
+		k.Leap, k.Quiet = s.Frame, quiet
+	}
+}
+
+// slept is how long nothing was captured before the packet at hand, of a side, or before those from which on nothing but acknowledgements
+// was; 0 if it was not long.
+func (c *Conn) slept(side int) int64 {
+	k, w := c.work.silence, c.work
+	if k == nil || k.woke == 0 || w.moved[side].time > k.slept || w.moved[1-side].time > k.woke {
+		return 0
+	}
+	return k.woke - k.slept
 }
 
 // jumps notes whether a packet whose numbers are gigabytes ahead, if not behind, can have been sent so soon. If so its direction makes progress.

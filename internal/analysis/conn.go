@@ -318,8 +318,8 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		w.used = true
 		t.FirstFrame, t.FirstTime = s.Frame, s.Time
 	}
-	if wasQuiet(t.LastTime, s.Time) {
-		c.quietUntil(s)
+	if s.Time-t.LastTime >= reuse && t.LastTime != 0 {
+		c.wakes(s)
 	}
 	t.LastFrame, t.LastTime = s.Frame, s.Time
 	if w.reset != nil {

@@ -30,7 +30,7 @@ func (c *Conn) SYNPending(side int, s *reassembly.Segment) {
 // usedAgain notes how the ports are used again, in place of what was noted of that before.
 func (c *Conn) usedAgain(now *trace.HalfOpen) {
 	k := c.halfOpen()
-	now.Answer, now.Reset, now.Late, now.Leap, now.Lone, now.Lones = k.Answer, k.Reset, k.Late, k.Leap, k.Lone, k.Lones
+	now.Answer, now.Reset, now.Late, now.Leap, now.Quiet, now.Lone, now.Lones = k.Answer, k.Reset, k.Late, k.Leap, k.Quiet, k.Lone, k.Lones
 	*k = *now
 }
 

@@ -10,6 +10,9 @@ import (
 // longQuiet is a time after which firewalls begin to forget a connection on which nothing is sent.
 const longQuiet = int64(3 * time.Minute)
 
+// reuse is a time after which other connections use the ports of one that is over: what TIME-WAIT usually takes.
+const reuse = int64(time.Minute)
+
 // lateAnswer is a time after which a reset is no answer to a probe: TCP answers one at once.
 const lateAnswer = int64(3 * time.Second)
 
@@ -25,7 +28,9 @@ type silence struct {
 	last    int64
 	unseen  bool // the last one acknowledges octets of the other side that were not captured, and so may be its answers
 	idle    trace.Silence
-	frames  [2]uint64  // packets of the sides when idle began
+	frames  [2]uint64 // packets of the sides when idle began
+	slept   int64     // nothing was sent from then on until woke, for a time of reuse or more; 0: that was not so
+	woke    int64
 	ends    [2][]int64 // where probes of closed windows end, by the side that sends them
 }
 
@@ -35,6 +40,15 @@ func (w *work) silent() *silence {
 		w.silence = new(silence)
 	}
 	return w.silence
+}
+
+// wakes notes that nothing was sent for a while until the packet at hand, before it is counted.
+func (c *Conn) wakes(s *reassembly.Segment) {
+	k, last := c.work.silent(), c.Trace.LastTime
+	k.slept, k.woke = last, s.Time
+	if wasQuiet(last, s.Time) {
+		c.quietUntil(s)
+	}
 }
 
 // quietUntil notes that nothing was sent for long until the packet at hand, before it is counted.

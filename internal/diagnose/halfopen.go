@@ -19,7 +19,7 @@ func halfOpens(a *about) {
 	if k.Lone > 0 {
 		a.lone(k)
 	}
-	if k.Leap > 0 && !a.leapt() {
+	if k.Leap > 0 && k.Quiet == 0 && !a.leapt() {
 		a.elsewhere(k)
 	}
 	if k.Answer == 0 {
@@ -42,7 +42,7 @@ func halfOpens(a *about) {
 func (a *about) leapt() bool {
 	for d := range a.Flow {
 		for _, h := range a.Flow[d].Faults().Holes {
-			if a.leaps(&h) {
+			if a.leaps(trace.Dir(d), &h) {
 				return true
 			}
 		}

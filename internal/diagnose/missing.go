@@ -159,12 +159,12 @@ func (a *about) gaps(dir trace.Dir) {
 		what = "dissected"
 	}
 	d.Text = fmt.Sprintf("%s of the %s are not %s, in %s", octets(gone), who, what, Counted(n, "gap", "gaps"))
-	acked, file, leap := 0, 0, false
+	acked, file, leap, behind := 0, 0, false, ""
 	holes := slices.DeleteFunc(slices.Clone(f.Faults().Holes), func(h trace.Hole) bool { return h.Damaged == h.Octets })
 	for _, h := range holes {
 		switch {
-		case a.leaps(&h):
-			leap = true
+		case a.leaps(dir, &h):
+			leap, behind = true, a.leapText()
 		case h.Octets+h.At <= f.Acked:
 			acked++
 		}
@@ -180,11 +180,6 @@ func (a *about) gaps(dir trace.Dir) {
 		d.Text += fmt.Sprintf(" before frame %d", d.Frames[0])
 	case len(d.Frames) > 0:
 		d.Text += fmt.Sprintf(", the first before frame %d", d.Frames[0])
-	}
-	behind := ""
-	if leap {
-		behind = fmt.Sprintf(" In front of frame %d more of both sides is missing at once than usual: that frame may belong to another connection on the same "+
-			"ports, the beginning of which is not in the capture, and then these octets were never sent.", a.HalfOpen.Leap)
 	}
 	if d.Text += "."; why != "" {
 		d.Text += " " + why + behind
@@ -230,10 +225,31 @@ func largerBuffer(c *trace.Connection) string {
 	return "capture with a larger buffer, on a machine or a mirror port that keeps up: " + capture(c)
 }
 
-// leaps reports whether a hole may be none, because another connection begins behind it.
-func (a *about) leaps(h *trace.Hole) bool {
+// leaps reports whether a hole of a direction may be none, because another connection begins behind it.
+func (a *about) leaps(dir trace.Dir, h *trace.Hole) bool {
 	const least = 1 << 24
-	return a.HalfOpen != nil && a.HalfOpen.Leap > 0 && h.Octets > least
+	k := a.HalfOpen
+	switch {
+	case k == nil || k.Leap == 0:
+		return false
+	case k.Quiet == 0:
+		return h.Octets > least
+	}
+	// The first one behind the time in which nothing was captured.
+	holes := a.Flow[dir].Faults().Holes
+	i := slices.IndexFunc(holes, func(h trace.Hole) bool { return h.Behind >= k.Leap })
+	return i >= 0 && holes[i] == *h
+}
+
+// leapText says why octets may be missing that were never sent.
+func (a *about) leapText() string {
+	k := a.HalfOpen
+	how := fmt.Sprintf("In front of frame %d more of both sides is missing at once than usual", k.Leap)
+	if k.Quiet > 0 {
+		how = fmt.Sprintf("In front of frame %d octets of both sides are missing at once, after %s without a packet", k.Leap, duration(k.Quiet))
+	}
+	return " " + how + ": that frame may belong to another connection on the same ports, the beginning of which is not in the capture, and then these octets " +
+		"were never sent."
 }
 
 // tellWhy adds why octets may be missing to the text, see [whyMissing], and what stands behind that.

@@ -38,6 +38,10 @@ var strays = []struct {
 	{name: "one packet gigabytes ahead", isn: [2]uint32{1_500_000_000, 2000}, after: 1e9, packets: []int{3, -1}, goesOn: true},
 	{name: "one packet gigabytes ahead, or behind", isn: [2]uint32{3_000_000_000, 2000}, after: 1e9, packets: []int{3, -1}, goesOn: true},
 	{name: "one side alone", isn: [2]uint32{3_000_000_000, 3_000_000}, after: 5e9, packets: []int{3}, only: true},
+	{name: "the startup is missing, somewhat higher numbers", isn: [2]uint32{50_000, 90_000}, after: 5e9, packets: []int{5}},
+	{name: "the startup is missing, somewhat higher numbers after a long time", isn: [2]uint32{50_000, 90_000}, after: 75e9, packets: []int{5}},
+	{name: "the startup is missing, and an acknowledgement comes first", isn: [2]uint32{50_000, 90_000}, after: 75e9, packets: []int{2, 5}},
+	{name: "a loss of one side after a long time", isn: [2]uint32{50_000, 2000}, after: 75e9, packets: []int{5}},
 }
 
 // stray makes the ith capture.
