@@ -23,6 +23,7 @@ type disorder struct {
 	lead  ahead.Measure
 	doubt doubt
 	far   *farOff
+	outAt int64 // where the direction was when the last packet came that was left out and is no copy
 
 	conflict int64 // where octets came again with a difference last
 	part     part

@@ -75,7 +75,7 @@ func (h *Direction) pushFar(s *Segment, at int64, by farness, news bool) (done b
 		h.leap()
 		return false
 	case by == farBefore || by > farAhead && s.Soon:
-		d.leftOut(s.Frame, by)
+		d.leftOut(s.Frame, by, h.high())
 		return by.aside()
 	}
 	h.dropFar()
@@ -118,7 +118,7 @@ func (h *Direction) dropFar() {
 		return
 	}
 	f := h.dis.far
-	h.dis.leftOut(f.seg.Frame, f.by)
+	h.dis.leftOut(f.seg.Frame, f.by, f.high)
 	h.giveFar(f)
 	h.dis.far, h.away = nil, false
 }
@@ -145,11 +145,19 @@ func (h *Direction) settleFar() {
 	h.dropFar()
 }
 
-// leftOut counts a packet that was left out.
-func (d *disorder) leftOut(frame uint64, by farness) {
+// Elsewhere reports whether packets were left out that are no copies, behind which nothing shows that the direction goes on where it was: if
+// they are of it, all octets from there on are missing.
+func (h *Direction) Elsewhere() bool {
+	return h.dis != nil && h.dis.LeftOut > h.dis.MayBeCopies && h.fin < 0 && h.dis.outAt == h.high()
+}
+
+// leftOut counts a packet that was left out. The direction was at an offset when it came.
+func (d *disorder) leftOut(frame uint64, by farness, high int64) {
 	d.LeftOut++
 	if by == farPassed {
 		d.MayBeCopies++
+	} else {
+		d.outAt = high
 	}
 	if d.FirstLeftOut == 0 {
 		d.FirstLeftOut = frame

@@ -18,17 +18,18 @@ func TestFar(t *testing.T) {
 		packets  []packet
 		octets   int64 // of direction 0
 		gap, out uint64
+		away     bool // it does not go on where it was
 	}{
-		{"the next one follows", []packet{from(3 * gib), from(3*gib + size)}, 3, 3*gib - size, 0},
-		{"less than 2 GiB ahead", []packet{from(gib), from(gib + size)}, 3, gib - size, 0},
-		{"it is acknowledged", []packet{from(3 * gib), {dir: 1, ack: 3*gib + size}}, 2, 3*gib - size, 0},
-		{"the other side is far off, too", []packet{from(3 * gib), {dir: 1, seq: gib, ack: 3*gib + size}}, 1, 0, 1},
-		{"alone, less than 2 GiB ahead", []packet{from(gib)}, 2, gib - size, 0},
-		{"the direction goes on", []packet{from(gib), from(size), from(2 * size)}, 3, 0, 1},
-		{"the direction goes on, more than 2 GiB ahead", []packet{from(3 * gib), from(size)}, 2, 0, 1},
-		{"two, each of its own", []packet{from(gib), from(3 * gib / 2), from(size)}, 2, 0, 2},
-		{"the same one twice", []packet{from(gib), from(gib), from(size)}, 2, 0, 1},
-		{"too soon", []packet{{seq: 3 * gib, n: size, soon: true}, {seq: 3*gib + size, n: size, soon: true}}, 1, 0, 2},
+		{"the next one follows", []packet{from(3 * gib), from(3*gib + size)}, 3, 3*gib - size, 0, false},
+		{"less than 2 GiB ahead", []packet{from(gib), from(gib + size)}, 3, gib - size, 0, false},
+		{"it is acknowledged", []packet{from(3 * gib), {dir: 1, ack: 3*gib + size}}, 2, 3*gib - size, 0, false},
+		{"the other side is far off, too", []packet{from(3 * gib), {dir: 1, seq: gib, ack: 3*gib + size}}, 1, 0, 1, true},
+		{"alone, less than 2 GiB ahead", []packet{from(gib)}, 2, gib - size, 0, false},
+		{"the direction goes on", []packet{from(gib), from(size), from(2 * size)}, 3, 0, 1, false},
+		{"the direction goes on, more than 2 GiB ahead", []packet{from(3 * gib), from(size)}, 2, 0, 1, false},
+		{"two, each of its own", []packet{from(gib), from(3 * gib / 2), from(size)}, 2, 0, 2, false},
+		{"the same one twice", []packet{from(gib), from(gib), from(size)}, 2, 0, 1, false},
+		{"too soon", []packet{{seq: 3 * gib, n: size, soon: true}, {seq: 3*gib + size, n: size, soon: true}}, 1, 0, 2, true},
 	} {
 		var c Conn
 		b := NewBudget(1<<20, 1<<20)
@@ -52,7 +53,7 @@ func TestFar(t *testing.T) {
 			take(c.Pop)
 		}
 		take(c.Flush)
-		if n := c.Direction(0).Counts(); octets != tt.octets*size || n.GapOctets != tt.gap || n.LeftOut != tt.out {
+		if n := c.Direction(0).Counts(); octets != tt.octets*size || n.GapOctets != tt.gap || n.LeftOut != tt.out || c.Direction(0).Elsewhere() != tt.away {
 			t.Errorf("%s: %d octets, %+v", tt.name, octets, n)
 		}
 		c.Release()

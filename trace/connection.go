@@ -353,8 +353,10 @@ type Faults struct {
 	AfterFINAt int64
 	// LeftOut counts packets over TCP that were left out as their sequence numbers lie gigabytes ahead of the octets that were captured, or far
 	// behind, and nothing proves that they are of the stream; FirstLeftOut is the frame of the first. MayBeCopies are those that lie where octets
-	// were captured before.
+	// were captured before. Elsewhere says that nothing shows behind the others that the direction goes on where it was, so what it sent there
+	// may be missing.
 	LeftOut, FirstLeftOut, MayBeCopies uint64
+	Elsewhere                          bool
 }
 
 // Faults returns the faults of the direction.

@@ -621,6 +621,7 @@ func (c *Conn) Finish() {
 		if n.LeftOut > 0 {
 			k := fl.Faulty()
 			k.LeftOut, k.FirstLeftOut, k.MayBeCopies = n.LeftOut, n.FirstLeftOut, n.MayBeCopies
+			k.Elsewhere = h.Elsewhere()
 		}
 		c.left(side)
 	}

@@ -95,6 +95,10 @@ func (c *Conn) Over() {
 	c.catchUp()
 	c.upTo = [2]int64{-1, -1}
 	for i := range c.Directions {
+		if c.Trace.Flow[i].Faults().Elsewhere {
+			c.Directions[i].Hole = true
+			c.Directions[i].lost()
+		}
 		c.Directions[i].over(c)
 	}
 }
