@@ -16,6 +16,7 @@ type Conn struct {
 	of   uint8
 	rst  [2]bool
 	syn  [2]bool // the SYN was captured
+	away bool    // the last packet that was not the next one waits far off, or was left out
 	far  bool    // a packet came that is FarApart: when the last one came from where the connection was is not known
 	dirs [2]Direction
 }
@@ -53,6 +54,9 @@ func (c *Conn) Acked() int64 { return c.ack }
 
 // Reset reports whether the side that sends in direction dir sent an RST.
 func (c *Conn) Reset(dir int) bool { return c.rst[dir] }
+
+// Aside reports whether a packet that has just been processed, and was not the next one, lies far from its direction: it waits, or was left out.
+func (c *Conn) Aside() bool { return c.away }
 
 // Revive says that the RSTs of a direction had no effect: the connection goes on.
 func (c *Conn) Revive(dir int) { c.rst[dir] = false }
@@ -157,6 +161,7 @@ func (c *Conn) Push(dir int, s *Segment) Note {
 func (c *Conn) push(dir int, s *Segment) Note {
 	h, peer := &c.dirs[dir], &c.dirs[1-dir]
 	seq, size := s.Seq, int64(s.Len)
+	c.away = false
 	if s.Flags&FlagSYN != 0 {
 		seq++ // the SYN takes a sequence number, its data begins after that
 		c.syn[dir] = true
@@ -187,7 +192,7 @@ func (c *Conn) push(dir int, s *Segment) Note {
 		}
 		off := h.Offset(seq)
 		if at, by := h.farOff(s, off, size); by != notFar {
-			if h.pushFar(s, at, by, c.ack > acked) {
+			if c.away = h.pushFar(s, at, by, c.ack > acked); c.away {
 				return by.note()
 			}
 			off = h.Offset(seq)

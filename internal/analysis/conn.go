@@ -278,6 +278,8 @@ type work struct {
 	reply *reply
 	// silence is nil while there was none.
 	silence *silence
+	// far is nil while no FIN lay far off.
+	far *farFINs
 	// counter is a RST of the other side than that which ended the connection, nil while there is none.
 	counter *reset
 	reset   *reset // the last RST, as long as it may have had no effect; nil while there is none
@@ -369,7 +371,10 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 		c.release(1 - side)
 	}
 	if s.Flags&(reassembly.FlagFIN|reassembly.FlagRST) != 0 {
-		c.ending(side, s)
+		c.closes(side, s)
+	}
+	if w.far != nil {
+		c.farCloses()
 	}
 	c.release(side)
 	return note
@@ -500,10 +505,10 @@ func (c *Conn) OpenPDU(side int) (from, to int64, whole, ok bool) {
 }
 
 // ending notes FIN and RST.
-func (c *Conn) ending(side int, s *reassembly.Segment) {
+func (c *Conn) ending(side int, s *reassembly.Segment, acked int64) {
 	t := c.Trace
 	fl := &t.Flow[c.Dir(side)]
-	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: c.tcp.Acked(), Sent: c.tcp.Direction(1 - side).High()}
+	act := &trace.Closing{Frame: s.Frame, Time: s.Time, At: c.tcp.Direction(side).Offset(s.Seq) + int64(s.Len), Acked: acked, Sent: c.tcp.Direction(1 - side).High()}
 	if s.Flags&reassembly.FlagRST != 0 {
 		c.resets(side, s, act)
 		return
@@ -601,6 +606,9 @@ func (c *Conn) Finish() {
 		for c.tcp.Flush(side, &p) {
 			c.piece(side, &p)
 		}
+	}
+	if c.work.far != nil {
+		c.farCloses()
 	}
 	for _, side := range [2]int{c.ini, 1 - c.ini} {
 		c.end(side)
