@@ -327,6 +327,9 @@ func (c *Conn) Flush(dir int, p *Piece) bool {
 	if h.more && h.ready(c, p) {
 		return true
 	}
+	if h.waiting > 0 && h.wentOn() {
+		h.dis.leaveHeld(h)
+	}
 	if h.waiting > 0 {
 		h.dis.giveUp(h, Ended, h.dis.held.first().off, p)
 		return true

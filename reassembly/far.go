@@ -145,6 +145,32 @@ func (h *Direction) settleFar() {
 	h.dropFar()
 }
 
+// wentOn reports whether what waits is none of the direction, although several packets lie near each other: it is farther ahead than what is
+// under way at once, the direction went on where it was behind all of it, and the other side, which is there, acknowledged nothing of it.
+func (h *Direction) wentOn() bool {
+	d := h.dis
+	if d.held.first().off-h.next <= maxAhead || h.fin >= 0 || !h.ackSeen || h.acked > h.next+1 {
+		return false
+	}
+	for at := d.held.seek(h.next); ; at = d.held.after(at) {
+		if e := d.held.at(at); e == nil || e.frame >= d.frame {
+			return e == nil
+		}
+	}
+}
+
+// leaveHeld leaves out what waits.
+func (d *disorder) leaveHeld(h *Direction) {
+	for ; d.held.n > 0; d.held.drop(h.budget) {
+		e := d.held.first()
+		d.leftOut(e.frame, farAhead, unknown)
+		d.bytes -= heldCost + cap(e.data)
+		h.budget.used -= heldCost
+		h.budget.give(e.data)
+	}
+	h.waiting = 0
+}
+
 // Elsewhere reports whether packets were left out that are no copies, behind which nothing shows that the direction goes on where it was: if
 // they are of it, all octets from there on are missing.
 func (h *Direction) Elsewhere() bool {
