@@ -5,10 +5,10 @@ package trace
 // none.
 type Delays struct {
 	// Stalls counts the stalls of the direction, Stalled is the time in them in
-	// nanoseconds, Longest the longest of them.
-	Stalls  uint64
-	Stalled int64
-	Longest Stall
+	// nanoseconds, Longest the longest of them. LongestShown is the longest of those that [Stall.Shown] is true of.
+	Stalls                uint64
+	Stalled               int64
+	Longest, LongestShown Stall
 	// Fast, Timeouts and Needless count packets that were sent again: after duplicate
 	// acknowledgements or selective ones, after a time in which nothing went on, and
 	// although the other side had acknowledged the octets. The rest of
@@ -120,6 +120,10 @@ type Stall struct {
 	Again, Known uint64
 	AgainFrame   uint64
 }
+
+// Shown reports whether the packets show what held the direction up, whatever was not captured of its messages: octets were sent again or
+// not acknowledged, or the other side had no room for them.
+func (s *Stall) Shown() bool { return s.Again > 0 || s.Window || s.Unacked > 0 }
 
 // Length is how long it took, in nanoseconds.
 func (s *Stall) Length() int64 { return Elapsed(s.From.Time, s.To.Time) }

@@ -176,6 +176,9 @@ func stalled(fl *trace.Flow, s *trace.Stall) {
 	if d.Stalls == 0 || s.Length() > d.Longest.Length() {
 		d.Longest = *s
 	}
+	if s.Shown() && s.Length() > d.LongestShown.Length() {
+		d.LongestShown = *s
+	}
 	d.Stalls++
 	d.Stalled += s.Length()
 }

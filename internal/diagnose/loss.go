@@ -216,7 +216,8 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 // shut diagnoses the closed receive windows of the sender of a direction.
 func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	z, whole := &h.Closed, a.lasted()
-	if s := a.Flow[1-d].Delays().Longest; s.Window || z.Blocked < shutShort {
+	s := a.stalled(1 - d)
+	if s != nil && s.Window || a.Flow[1-d].Delays().Longest.Window || z.Blocked < shutShort {
 		return // the stall of the other side tells it, or it is how a full receiver works
 	}
 	severity := conformance.Note

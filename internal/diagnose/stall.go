@@ -29,10 +29,10 @@ const (
 func stalls(a *about) {
 	var found [2]bool
 	for d := range a.Flow {
-		found[d] = a.stalled(trace.Dir(d))
+		found[d] = a.stalled(trace.Dir(d)) != nil
 	}
 	if found[0] && found[1] {
-		x, y := &a.Flow[0].Rare().Held.Longest, &a.Flow[1].Rare().Held.Longest
+		x, y := a.stalled(0), a.stalled(1)
 		if x.From.Time < y.To.Time && y.From.Time < x.To.Time { // at the same time
 			first := telling(x) > telling(y) || telling(x) == telling(y) && x.Length() >= y.Length()
 			found[0], found[1] = first, !first
@@ -45,16 +45,29 @@ func stalls(a *about) {
 	}
 }
 
-// stalled reports whether a direction has a stall to tell of.
-func (a *about) stalled(d trace.Dir) bool {
-	h := a.Flow[d].Delays()
-	s := &h.Longest
+// stalled returns the stall of a direction to tell of, nil if there is none: the longest, unless what it seems to have waited for may be among
+// what was not captured or was not late.
+func (a *about) stalled(d trace.Dir) *trace.Stall {
+	h := a.Flow[d].Rare().Held
+	switch {
+	case h == nil || h.Stalls == 0:
+		return nil
+	case a.heldUp(d, &h.Longest):
+		return &h.Longest
+	case a.heldUp(d, &h.LongestShown):
+		return &h.LongestShown
+	}
+	return nil
+}
+
+// heldUp reports whether a stall of a direction is one to tell of.
+func (a *about) heldUp(d trace.Dir, s *trace.Stall) bool {
+	h := a.Flow[d].Rare().Held
 	wait := s.Length()
-	if h.Stalls == 0 || wait <= 2*max(h.StepBack, a.skew()) {
+	if wait <= 2*max(h.StepBack, a.skew()) {
 		return false // nothing, or the clocks of the capture are off as far
 	}
-	hidden := s.Again > 0 || s.Window || s.Unacked > 0
-	if hidden {
+	if s.Shown() {
 		return true
 	}
 	if f := &a.Flow[d]; f.Rare().Gaps > 0 || f.Waiting || f.Cut {
@@ -90,21 +103,19 @@ func telling(s *trace.Stall) int {
 
 // stall diagnoses the stalls of a direction.
 func (a *about) stall(d trace.Dir) {
-	h := a.Flow[d].Rare().Held
-	s := &h.Longest
+	h, s := a.Flow[d].Rare().Held, a.stalled(d)
 	if s.End == trace.StallReset || s.End == trace.StallClosed {
 		a.endExplained = true
 	}
 	a.add(Diagnosis{
-		Kind: Stalled, Severity: a.stallSeverity(h), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
+		Kind: Stalled, Severity: a.stallSeverity(h, s), Dir: d, HasDir: true, Frames: stallFrames(s, a.EndFrame),
 		same: a.cause(s).String() + ", " + s.End.String(), words: func(to *Diagnosis) { a.tellStall(d, to) },
 	})
 }
 
 // tellStall writes the sentences of a diagnosis about the stalls of a direction.
 func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
-	h := a.Flow[d].Rare().Held
-	s := &h.Longest
+	h, s := a.Flow[d].Rare().Held, a.stalled(d)
 	text, advice := a.why(d, s)
 	to.Title, to.Text, to.Advice = "stalled for "+duration(s.Length()), a.stallText(d, s)+" "+text, advice
 	if w := a.waited(d, s); w != "" {
@@ -117,7 +128,11 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 			to.Also = append(to.Also, a.silenceText(&told, to)...)
 		}
 	}
-	if h.Stalls > 1 {
+	switch {
+	case s == &h.LongestShown:
+		to.Also = append(to.Also, fmt.Sprintf("It was one of %s stalls, %s in all. What the longest waited for may not have been captured, or was not late.",
+			Number(h.Stalls), duration(h.Stalled)))
+	case h.Stalls > 1:
 		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all%s.",
 			Number(h.Stalls), duration(h.Stalled), a.ofTime(h.Stalled)))
 	}
@@ -130,13 +145,19 @@ func (a *about) guessed(s *trace.Stall) bool {
 	return !told && !a.complete(trace.I2R) && !a.complete(trace.R2I)
 }
 
-func (a *about) stallSeverity(h *trace.Delays) conformance.Severity {
+// stallSeverity is that of the stalls of a direction, of which one is told.
+func (a *about) stallSeverity(h *trace.Delays, s *trace.Stall) conformance.Severity {
 	whole := a.lasted()
-	switch s := &h.Longest; {
+	switch {
 	case a.guessed(s):
 		return conformance.Note
-	case h.Longest.End == trace.StallReset && h.Longest.Length() >= longStall:
+	case s.End == trace.StallReset && s.Length() >= longStall:
 		return conformance.Error
+	case s == &h.LongestShown: // of the others it is not known whether they are stalls
+		if s.Length() < longStall {
+			return conformance.Note
+		}
+		return conformance.Warning
 	case h.Stalled >= longStall, h.Stalls >= manyStalls && whole > 0 && float64(h.Stalled) >= stalledShare*whole:
 		return conformance.Warning
 	}
