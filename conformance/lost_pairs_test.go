@@ -11,111 +11,128 @@ import (
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
+var enhancedStartup = tracetest.Setup{Rev: 2, CRC: true, Enhanced: true, Words: [2]mpa.Enhanced{{IRD: 4, ORD: 4}, {IRD: 4, ORD: 4}}}
+
+// tries makes connections on the same ports, one behind the other.
+type tries struct{ at int64 }
+
+func (r *tries) begins(setup tracetest.Setup) *talk {
+	k := &talk{Dialog: tracetest.NewDialog(setup)}
+	k.TCP.Wait(tracetest.Start + r.at)
+	k.Handshake()
+	return k
+}
+
+// over ends a connection, and the next one begins a second later.
+func (r *tries) over(k *talk, isn uint32) []capture.Frame {
+	r.at = k.last().Time - tracetest.Start + 1e9
+	return tracetest.Net{ISN: [2]uint32{1000 + isn, 5000 + 3*isn}}.Frames(k.Packets)
+}
+
+func (k *talk) asks(side int) { k.says(func() { k.Startup(side, k.RequestFrame()) }) }
+
+func (k *talk) answers(side int, reject bool) {
+	s := k.ReplyFrame()
+	s.R = reject
+	k.says(func() { k.Startup(side, s) })
+}
+
+func (k *talk) works(first int) {
+	k.sends(first)
+	k.Ack(1 - first)
+	k.sends(1 - first)
+	k.Ack(first)
+	k.Close()
+}
+
+// once is a connection with these answers to the Requests of a side, rejecting or accepting ones.
+func (r *tries) once(setup tracetest.Setup, opener, syns int, isn uint32, rejects ...bool) []capture.Frame {
+	k := r.begins(setup)
+	for range syns - 1 {
+		k.Packets = slices.Insert(k.Packets, 0, k.Packets[0])
+	}
+	var rejected bool
+	for _, rejected = range rejects {
+		k.asks(opener)
+		k.answers(1-opener, rejected)
+	}
+	if rejected {
+		k.Close()
+	} else {
+		k.works(opener)
+	}
+	return r.over(k, isn)
+}
+
+// closes answers a Request by closing.
+func (r *tries) closes(setup tracetest.Setup, isn uint32, reset bool) []capture.Frame {
+	k := r.begins(setup)
+	if k.asks(client); reset {
+		k.Ack(server)
+		k.RST(server)
+	} else {
+		k.FIN(server)
+		k.FIN(client)
+		k.Ack(server)
+	}
+	return r.over(k, isn)
+}
+
+// refused is a SYN that is answered by a reset.
+func (r *tries) refused(isn uint32) []capture.Frame {
+	k := r.begins(plainStartup)
+	k.Packets = k.Packets[:1]
+	k.RST(server)
+	k.last().Ack = 0
+	return r.over(k, isn)
+}
+
+// again sends the startup frames once more.
+func (r *tries) again() []capture.Frame {
+	k := r.begins(plainStartup)
+	k.asks(client)
+	k.Packets = append(k.Packets, *k.last())
+	k.Ack(server)
+	k.answers(server, false)
+	k.Packets = append(k.Packets, *k.last())
+	k.Ack(client)
+	k.works(client)
+	return r.over(k, 0)
+}
+
+// swapped is a connection on which the side that rejected asks.
+func (r *tries) swapped() []capture.Frame {
+	k := r.begins(plainStartup)
+	k.asks(client)
+	k.answers(server, true)
+	k.asks(server)
+	k.answers(client, false)
+	k.works(server)
+	return r.over(k, 0)
+}
+
 // attempts are startups, some with several attempts on the same ports. The sequence numbers differ by attempt.
 func attempts() map[string][]capture.Frame {
-	const second = int64(1e9)
-	rev2 := tracetest.Setup{Rev: 2, CRC: true, Enhanced: true, Words: [2]mpa.Enhanced{{IRD: 4, ORD: 4}, {IRD: 4, ORD: 4}}}
-	var at int64
-	talks := func(setup tracetest.Setup) *talk {
-		k := &talk{Dialog: tracetest.NewDialog(setup)}
-		k.TCP.Wait(tracetest.Start + at)
-		return k
-	}
-	// over ends a connection, and the next one begins later.
-	over := func(k *talk, isn uint32) []capture.Frame {
-		at = k.last().Time - tracetest.Start + second
-		return tracetest.Net{ISN: [2]uint32{1000 + isn, 5000 + 3*isn}}.Frames(k.Packets)
-	}
-	asks := func(k *talk, side int) { k.says(func() { k.Startup(side, k.RequestFrame()) }) }
-	answers := func(k *talk, side int, reject bool) {
-		s := k.ReplyFrame()
-		s.R = reject
-		k.says(func() { k.Startup(side, s) })
-	}
-	works := func(k *talk, first int) {
-		k.sends(first)
-		k.Ack(1 - first)
-		k.sends(1 - first)
-		k.Ack(first)
-		k.Close()
-	}
-	// once is a connection with these answers to the Requests of a side, rejecting or accepting ones.
-	once := func(setup tracetest.Setup, opener int, syns int, isn uint32, rejects ...bool) []capture.Frame {
-		k := talks(setup)
-		k.Handshake()
-		for range syns - 1 {
-			k.Packets = slices.Insert(k.Packets, 0, k.Packets[0])
-		}
-		var rejected bool
-		for _, rejected = range rejects {
-			asks(k, opener)
-			answers(k, 1-opener, rejected)
-		}
-		if rejected {
-			k.Close()
-		} else {
-			works(k, opener)
-		}
-		return over(k, isn)
-	}
-	// closes answers a Request by closing.
-	closes := func(setup tracetest.Setup, isn uint32, reset bool) []capture.Frame {
-		k := talks(setup)
-		k.Handshake()
-		asks(k, client)
-		if reset {
-			k.Ack(server)
-			k.RST(server)
-		} else {
-			k.FIN(server)
-			k.FIN(client)
-			k.Ack(server)
-		}
-		return over(k, isn)
-	}
-	again := talks(plainStartup)
-	again.Handshake()
-	asks(again, client)
-	again.Packets = append(again.Packets, *again.last())
-	again.Ack(server)
-	answers(again, server, false)
-	again.Packets = append(again.Packets, *again.last())
-	again.Ack(client)
-	works(again, client)
-	swapped := talks(plainStartup)
-	swapped.Handshake()
-	asks(swapped, client)
-	answers(swapped, server, true)
-	asks(swapped, server)
-	answers(swapped, client, false)
-	works(swapped, server)
-	refused := func(isn uint32) []capture.Frame {
-		k := talks(plainStartup)
-		k.Handshake()
-		k.Packets = k.Packets[:1]
-		k.RST(server)
-		k.last().Ack = 0
-		return over(k, isn)
-	}
-	const far = 1 << 30
+	const near, far = 70_000, 1 << 30
+	var r tries
 	return map[string][]capture.Frame{
-		"plain":                         once(plainStartup, client, 1, 0, false),
-		"enhanced":                      once(rev2, client, 1, 0, false),
-		"the server asks":               once(plainStartup, server, 1, 0, false),
-		"the SYN again":                 once(plainStartup, client, 3, 0, false),
-		"frames again":                  over(again, 0),
-		"another Request":               once(plainStartup, client, 1, 0, true, false),
-		"a third Request":               once(plainStartup, client, 2, 0, true, true, false),
-		"a Request of the other side":   over(swapped, 0),
-		"rejected":                      once(plainStartup, client, 1, 0, true),
-		"another connection":            tracetest.Join(once(plainStartup, client, 1, 0, true), once(plainStartup, client, 1, far, false)),
-		"another connection, near":      tracetest.Join(once(plainStartup, client, 1, 0, true), once(plainStartup, client, 1, 70000, false)),
-		"another initiator":             tracetest.Join(once(plainStartup, client, 1, 0, true), once(plainStartup, server, 1, far, false)),
-		"a fallback after a FIN":        tracetest.Join(closes(rev2, 0, false), once(plainStartup, client, 2, far, false)),
-		"a fallback after a RST":        tracetest.Join(closes(rev2, 0, true), once(plainStartup, client, 1, far, false)),
-		"a refused SYN":                 tracetest.Join(refused(0), refused(far), once(plainStartup, client, 1, 2*far, false)),
-		"a fallback near after a FIN":   tracetest.Join(closes(rev2, 0, false), once(plainStartup, client, 1, 70000, false)),
-		"a fallback, and the SYN again": tracetest.Join(closes(rev2, 0, true), once(plainStartup, client, 3, 70000, false)),
+		"plain":                         r.once(plainStartup, client, 1, 0, false),
+		"enhanced":                      r.once(enhancedStartup, client, 1, 0, false),
+		"the server asks":               r.once(plainStartup, server, 1, 0, false),
+		"the SYN again":                 r.once(plainStartup, client, 3, 0, false),
+		"frames again":                  r.again(),
+		"another Request":               r.once(plainStartup, client, 1, 0, true, false),
+		"a third Request":               r.once(plainStartup, client, 2, 0, true, true, false),
+		"a Request of the other side":   r.swapped(),
+		"rejected":                      r.once(plainStartup, client, 1, 0, true),
+		"another connection":            tracetest.Join(r.once(plainStartup, client, 1, 0, true), r.once(plainStartup, client, 1, far, false)),
+		"another connection, near":      tracetest.Join(r.once(plainStartup, client, 1, 0, true), r.once(plainStartup, client, 1, near, false)),
+		"another initiator":             tracetest.Join(r.once(plainStartup, client, 1, 0, true), r.once(plainStartup, server, 1, far, false)),
+		"a fallback after a FIN":        tracetest.Join(r.closes(enhancedStartup, 0, false), r.once(plainStartup, client, 2, far, false)),
+		"a fallback after a RST":        tracetest.Join(r.closes(enhancedStartup, 0, true), r.once(plainStartup, client, 1, far, false)),
+		"a refused SYN":                 tracetest.Join(r.refused(0), r.refused(far), r.once(plainStartup, client, 1, 2*far, false)),
+		"a fallback near after a FIN":   tracetest.Join(r.closes(enhancedStartup, 0, false), r.once(plainStartup, client, 1, near, false)),
+		"a fallback, and the SYN again": tracetest.Join(r.closes(enhancedStartup, 0, true), r.once(plainStartup, client, 3, near, false)),
 	}
 }
 

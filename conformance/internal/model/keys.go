@@ -95,7 +95,8 @@ func (c *Conn) MayHaveRejected() bool {
 // their sender did not have the Reply that accepts.
 func (c *Conn) MayAskAgain(s *Loose) bool {
 	_, reply := c.Pair()
-	return s.Dir == trace.I2R && (reply == nil || reply.R || s.Knew(reply.End) != Having) && (c.Directions[0].LostBetween() || c.Directions[1].LostBetween())
+	early := reply == nil || reply.R || s.Knew(reply.End) != Having
+	return s.Dir == trace.I2R && early && (c.Directions[0].LostBetween() || c.Directions[1].LostBetween())
 }
 
 // MayHaveRetried reports whether a Request behind a reject, and the Reply that accepts it, may be among the octets that are
