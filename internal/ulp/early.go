@@ -85,10 +85,11 @@ func (n *Note) meets() {
 	}
 	for i := range n.begun {
 		b := &n.begun[i]
-		o := n.conn.find(n.dir, b.id)
-		if o == nil || o.order != b.order {
-			continue // ended, or another one took its place
+		slot := q.at(b.id, b.order)
+		if slot < 0 {
+			continue // ended
 		}
+		o := &q.slots[slot]
 		if at := slices.IndexFunc(q.early, func(e early) bool { return e.answers(b.id, n.pdu) }); at >= 0 {
 			n.meet(o, &q.early[at], n.operation(b.at))
 			q.early = slices.Delete(q.early, at, at+1)

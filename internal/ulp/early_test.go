@@ -13,7 +13,13 @@ import (
 // late gives a Send of the initiator that was captured in an earlier frame than it became known in.
 func (f *feeder) late(frame int64, text string) *trace.Upper {
 	f.t.Helper()
-	p := f.pdu(trace.I2R, rdmap.OpSend, ddp.Segment{Last: true}, []byte(text))
+	return f.behind(trace.I2R, rdmap.OpSend, frame, ddp.Segment{Last: true}, text)
+}
+
+// behind is late for any segment.
+func (f *feeder) behind(dir trace.Dir, op rdmap.Opcode, frame int64, seg ddp.Segment, text string) *trace.Upper {
+	f.t.Helper()
+	p := f.pdu(dir, op, seg, []byte(text))
 	f.n++
 	p.Number, p.Frame, p.Time = f.n, uint64(frame), frame*1000
 	f.room.PDU(p)
@@ -123,5 +129,73 @@ func TestEarly_Chain(t *testing.T) {
 				t.Errorf("%+v", u)
 			}
 		}
+	}
+}
+
+// TestEarly_Reused: answers that wait behind missing octets are those of the requests before them, though others with the same ID,
+// and with the same STag, became known first. One whose request was not captured is not that of a later one.
+func TestEarly_Reused(t *testing.T) {
+	const stag = "\x05\x10"
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.R2I].Waiting = true
+	f.n = 9
+	for range 3 { // frames 10, 15 and 20
+		f.send(trace.I2R, "Qa"+stag)
+		f.n += 4
+	}
+	last := ddp.Segment{Last: true}
+	if u := f.behind(trace.R2I, rdmap.OpSend, 8, last, "Aa"); u.HasOperation {
+		t.Errorf("of a request that was not captured: %+v", u)
+	}
+	write := ddp.Segment{Last: true, STag: 5, TO: 16}
+	if u := f.behind(trace.R2I, rdmap.OpWrite, 13, write, "data"); u.Operation.Frame != 10 {
+		t.Errorf("data: %+v", u)
+	}
+	if u := f.behind(trace.R2I, rdmap.OpSend, 14, last, "Aa"); u.Operation.Frame != 10 || !slices.Equal(took(u), []int64{4000}) {
+		t.Errorf("first: %+v", u)
+	}
+	f.conn.Flow[trace.R2I].Waiting = false // the answer to the second was not captured
+	if u := f.behind(trace.R2I, rdmap.OpSend, 24, last, "Aa"); u.Operation.Frame != 20 || !slices.Equal(took(u), []int64{4000}) {
+		t.Errorf("third: %+v", u)
+	}
+	if l := f.conn.Upper; l.Operations[0].Count != 2 || l.Unanswered != 1 || l.Outstanding != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEarly_ReusedInOrder: where nothing is missing, a request whose ID is used again gets no answer any more.
+func TestEarly_ReusedInOrder(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.send(trace.I2R, "Qa")
+	f.send(trace.I2R, "Qa")
+	if u := f.send(trace.R2I, "Aa"); u.Operation.Frame != 3 {
+		t.Errorf("%+v", u)
+	}
+	if u := f.send(trace.R2I, "Aa"); u.HasOperation {
+		t.Errorf("%+v", u)
+	}
+	if l := f.conn.Upper; l.Operations[0].Count != 1 || l.Unanswered != 1 || l.Outstanding != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEarly_ReusedBound: as many operations with one ID are kept as with different ones, the oldest are given up.
+func TestEarly_ReusedBound(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.R2I].Waiting = true
+	for range maxOperations + 10 {
+		f.send(trace.I2R, "Qa\x05\x10")
+	}
+	c := f.conn.UpperData.(*conn)
+	if l, q := f.conn.Upper, &c.ops[trace.I2R]; l.Outstanding != maxOperations || l.Unanswered != 10 || len(q.slots) != maxOperations {
+		t.Errorf("%d slots, %+v", len(q.slots), l)
+	}
+	f.conn.Flow[trace.R2I].Waiting = false
+	f.send(trace.I2R, "Qa")
+	if q := &c.ops[trace.I2R]; f.conn.Upper.Outstanding != 1 || len(q.byID) != 1 || len(q.spare) != len(q.grants) {
+		t.Errorf("%+v, %d of %d STags free", f.conn.Upper, len(q.spare), len(q.grants))
 	}
 }

@@ -22,14 +22,16 @@ type Operation struct {
 
 	pdu, frame uint64
 	time       int64
+	sent       uint64 // the frame in which it was captured
 	order      uint64 // the n-th of the connection
 	grants     int32  // one beyond the index of its first grant, 0 for none
+	older      int32  // one beyond the slot of the one with the same ID before it, 0 for none
 	used       bool
 }
 
 // operations are those that one side asked for.
 type operations struct {
-	byID  map[uint64]int32
+	byID  map[uint64]int32 // the latest of each ID
 	slots []Operation
 	free  []int32
 	// grants are the STags that the side announced; byTag has one beyond the index of the
@@ -67,17 +69,30 @@ type read struct {
 	op       opRef
 }
 
-func (q *operations) index(o *Operation) int32 { return q.byID[o.ID] }
+// at returns the slot of an operation that has not ended, or -1.
+func (q *operations) at(id, order uint64) int32 {
+	i, ok := q.byID[id]
+	for ok && q.slots[i].order != order {
+		i = q.slots[i].older - 1
+		ok = i >= 0
+	}
+	if !ok {
+		return -1
+	}
+	return i
+}
 
-// begin begins an operation of a side.
+// begin begins an operation of a side. One with the same ID was answered before, or never is. Where answers wait
+// behind octets that are missing, its answer may be one of them.
 func (c *conn) begin(dir trace.Dir, id uint64, name string, p *trace.PDU) *Operation {
 	q := &c.ops[dir]
 	if q.byID == nil {
 		q.byID = map[uint64]int32{}
 	}
-	if i, ok := q.byID[id]; ok {
+	if i, ok := q.byID[id]; ok && !p.Conn.Flow[1-dir].Waiting {
+		c.giveUpBefore(dir, i)
 		c.giveUp(dir, i)
-	} else if len(q.byID) >= maxOperations {
+	} else if len(q.slots)-len(q.free) >= maxOperations {
 		c.giveUp(dir, q.oldest())
 	}
 	var i int32
@@ -89,6 +104,10 @@ func (c *conn) begin(dir trace.Dir, id uint64, name string, p *trace.PDU) *Opera
 	}
 	c.order++
 	q.slots[i] = Operation{ID: id, Name: name, pdu: p.Number, frame: p.Frame, time: p.Time, order: c.order, used: true}
+	q.slots[i].sent, _ = captured(p)
+	if older, ok := q.byID[id]; ok {
+		q.slots[i].older = older + 1
+	}
 	q.byID[id] = i
 	c.layer.Asked[dir]++
 	c.layer.Outstanding++
@@ -106,12 +125,25 @@ func (q *operations) oldest() int32 {
 	return at
 }
 
-func (c *conn) find(dir trace.Dir, id uint64) *Operation {
+// find returns the latest operation with an ID that a side had asked for by a frame.
+func (c *conn) find(dir trace.Dir, id, frame uint64) *Operation {
 	q := &c.ops[dir]
-	if i, ok := q.byID[id]; ok {
-		return &q.slots[i]
+	i, ok := q.byID[id]
+	for ok && q.slots[i].sent > frame {
+		i = q.slots[i].older - 1
+		ok = i >= 0
 	}
-	return nil
+	if !ok {
+		return nil
+	}
+	return &q.slots[i]
+}
+
+// giveUpBefore gives up the operations with the ID of another one that are older than it.
+func (c *conn) giveUpBefore(dir trace.Dir, i int32) {
+	for o := &c.ops[dir].slots[i]; o.older > 0; {
+		c.giveUp(dir, o.older-1)
+	}
 }
 
 func (c *conn) giveUp(dir trace.Dir, i int32) {
@@ -145,7 +177,9 @@ func (c *conn) end(dir trace.Dir, o *Operation, latency int64, failed bool) {
 	if failed {
 		t.Errors++
 	}
-	c.remove(dir, c.ops[dir].index(o))
+	i := c.ops[dir].at(o.ID, o.order)
+	c.giveUpBefore(dir, i)
+	c.remove(dir, i)
 }
 
 func (c *conn) tally(name string) *trace.UpperTally {
@@ -175,17 +209,33 @@ func (c *conn) remove(dir trace.Dir, i int32) {
 		c.ops[d].revoke(at)
 		g = next
 	}
-	delete(q.byID, o.ID)
+	q.unlink(i)
 	*o = Operation{}
 	q.free = append(q.free, i)
 	c.layer.Outstanding--
 }
 
+// unlink takes an operation out of those with its ID.
+func (q *operations) unlink(i int32) {
+	o := &q.slots[i]
+	newer := q.byID[o.ID]
+	switch {
+	case newer != i:
+		for q.slots[newer].older != i+1 {
+			newer = q.slots[newer].older - 1
+		}
+		q.slots[newer].older = o.older
+	case o.older > 0:
+		q.byID[o.ID] = o.older - 1
+	default:
+		delete(q.byID, o.ID)
+	}
+}
+
 // ref refers to an operation of either side.
 func (c *conn) ref(o *Operation) (opRef, bool) {
 	for d := range c.ops {
-		q := &c.ops[d]
-		if i, ok := q.byID[o.ID]; ok && q.slots[i].order == o.order {
+		if i := c.ops[d].at(o.ID, o.order); i >= 0 {
 			return opRef{trace.Dir(d), i, o.order}, true
 		}
 	}
@@ -253,12 +303,14 @@ func (g *grant) within(to uint64) bool {
 	return g.length == 0 && to >= g.base || to >= g.base && to-g.base <= g.length
 }
 
-// granted returns the operation for which a side announced the place.
-func (c *conn) granted(dir trace.Dir, stag uint32, to uint64) (opRef, *Operation) {
+// granted returns the operation for which a side had announced the place by a frame.
+func (c *conn) granted(dir trace.Dir, stag uint32, to, frame uint64) (opRef, *Operation) {
 	q := &c.ops[dir]
 	for i := q.byTag[stag]; i != 0; i = q.grants[i-1].next {
 		if g := &q.grants[i-1]; g.within(to) {
-			return g.op, c.of(g.op)
+			if o := c.of(g.op); o != nil && o.sent <= frame {
+				return g.op, o
+			}
 		}
 	}
 	return opRef{}, nil

@@ -119,8 +119,8 @@ func (n *Note) Text(f *dissect.Field, v string) {
 }
 
 // Begin begins an operation that the sender of the PDU asks for. id tells it from others
-// of the same sender; one with the same id that was not answered is given up. The result
-// is valid until the next call of Begin or End.
+// of the same sender; one with the same id that was not answered is given up, unless its
+// answer may wait behind octets that are missing. The result is valid until the next call of Begin or End.
 func (n *Note) Begin(id uint64, name string) *Operation {
 	o := n.conn.begin(n.dir, id, name, n.pdu)
 	n.tell(o, false, false)
@@ -131,16 +131,23 @@ func (n *Note) Begin(id uint64, name string) *Operation {
 // Find returns the operation with the id that the other side asked for, or nil, and says that the PDU belongs
 // to it.
 func (n *Note) Find(id uint64) *Operation {
-	o := n.conn.find(1-n.dir, id)
+	o := n.asked(id)
 	if o != nil {
 		n.tell(o, false, false)
 	}
 	return o
 }
 
+// asked returns the operation that the other side had asked for when the PDU was captured, or nil: requests may be
+// known that came later than a PDU behind octets that are missing.
+func (n *Note) asked(id uint64) *Operation {
+	frame, _ := captured(n.pdu)
+	return n.conn.find(1-n.dir, id, frame)
+}
+
 // Own is Find for an operation of the sender itself.
 func (n *Note) Own(id uint64) *Operation {
-	o := n.conn.find(n.dir, id)
+	o := n.conn.find(n.dir, id, ^uint64(0))
 	if o != nil {
 		n.tell(o, false, false)
 	}
@@ -151,7 +158,7 @@ func (n *Note) Own(id uint64) *Operation {
 // it, and false if there is none. If the answer goes on behind the PDU, how long it took is
 // known when its last octets come.
 func (n *Note) End(id uint64, failed bool) (Operation, bool) {
-	o := n.conn.find(1-n.dir, id)
+	o := n.asked(id)
 	if o != nil || failed { // of what succeeded, not all decoders know that without the request
 		n.up.Answers++
 	}

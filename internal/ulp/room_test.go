@@ -302,7 +302,7 @@ func TestRoom_Bounds(t *testing.T) {
 		t.Errorf("%d operations, want %d", got, 3*maxOperations)
 	}
 	for i := range uint64(3 * maxOperations) {
-		if o := c.find(0, i); o != nil {
+		if o := c.find(0, i, 0); o != nil {
 			c.end(0, o, 1, false)
 		}
 	}

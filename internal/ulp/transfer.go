@@ -9,11 +9,12 @@ import (
 // transfer says for which operation a Write, a Read Request or a Read Response is.
 func (r *Room) transfer(c *conn, p *trace.PDU) {
 	var o *Operation
+	frame, _ := captured(p)
 	switch seg := p.Segment; p.Control.Opcode {
 	case rdmap.OpWrite:
-		_, o = c.granted(1-p.Dir, seg.STag, seg.TO)
+		_, o = c.granted(1-p.Dir, seg.STag, seg.TO, frame)
 	case rdmap.OpReadRequest:
-		o = c.asked(p)
+		o = c.asked(p, frame)
 	case rdmap.OpReadResponse:
 		o = c.answered(p)
 	default:
@@ -29,7 +30,7 @@ func (r *Room) transfer(c *conn, p *trace.PDU) {
 }
 
 // asked takes in a Read Request, and returns the operation that it is for.
-func (c *conn) asked(p *trace.PDU) *Operation {
+func (c *conn) asked(p *trace.PDU, frame uint64) *Operation {
 	head, _, _ := p.ULPDU()
 	body := head[min(p.Segment.HeaderLen, len(head)):]
 	if p.Message != nil && p.Message.Header != nil {
@@ -39,7 +40,7 @@ func (c *conn) asked(p *trace.PDU) *Operation {
 	if err != nil {
 		return nil
 	}
-	ref, o := c.granted(1-p.Dir, req.SrcSTag, req.SrcTO)
+	ref, o := c.granted(1-p.Dir, req.SrcSTag, req.SrcTO, frame)
 	if o == nil {
 		return nil
 	}
