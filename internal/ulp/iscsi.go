@@ -129,11 +129,17 @@ func appendStages(b []byte, h *iser.BHS) []byte {
 // command describes a SCSI command.
 func (p *pdu) command() {
 	h := p.h
-	name, _ := iser.SCSIName(uint8(h.Words[3] >> 24))
+	opcode := uint8(h.Words[3] >> 24)
+	name, known := iser.SCSIName(opcode)
 	length := h.Words[0]
 	o := p.n.Begin(uint64(h.ITT), name)
 	p.announce(o, uint64(length))
-	b := append(append(p.n.Info(), "iSCSI SCSI "...), name...)
+	b := append(p.n.Info(), "iSCSI SCSI "...)
+	if known {
+		b = append(b, name...)
+	} else {
+		b = appendHex(b, "command ", uint64(opcode), 2)
+	}
 	b = appendHex(b, " itt ", uint64(h.ITT), 8)
 	b = appendLUN(b, h.LUN)
 	if lba, blocks, ok := h.Blocks(); ok {

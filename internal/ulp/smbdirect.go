@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/smbdirect"
 	"github.com/iwdissect/iwdissect/internal/services"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // smbDirect is SMB2 over RDMA.
@@ -92,6 +93,14 @@ func judgeData(d *smbdirect.Data, m *Message) Fit {
 type smbConn struct {
 	// rest is how many octets of an upper-layer message each direction still sends.
 	rest [2]uint32
+	// asking are the requests of the message that each direction still sends.
+	asking [2]asking
+}
+
+// asking is the first request of a message that goes on, and how many there are: 0 if it has none.
+type asking struct {
+	id uint64
+	n  int
 }
 
 // negotiation is the id of the operation that the negotiation is. Ids of messages count
@@ -220,6 +229,7 @@ func (c *smbConn) payload(d *smbdirect.Data, m *Message, n *Note) []byte {
 		c.rest[m.Dir], n.goesOn = d.Remaining, d.Remaining > 0
 		if !later {
 			n.conn.answers[m.Dir].forget()
+			c.asking[m.Dir] = asking{}
 		}
 	}
 	b, octets := n.Info(), d.Payload(m.Octets)
@@ -228,8 +238,12 @@ func (c *smbConn) payload(d *smbdirect.Data, m *Message, n *Note) []byte {
 		b = append(b, "SMB Direct without data"...)
 	case later:
 		b = n.Continue(append(appendOctets(append(b, "SMB Direct fragment ("...), uint64(d.Length)), ')'))
+		b = c.moreOf(m.Dir, n, b)
 	case smbdirect.IsSMB2(octets):
 		b = c.smb2(octets, n, b)
+		if n.goesOn && len(n.begun) > 0 {
+			c.asking[m.Dir] = asking{n.begun[0].id, len(n.begun)}
+		}
 	default:
 		b = append(b, "SMB Direct data "...)
 		if len(octets) >= 4 {
@@ -244,6 +258,23 @@ func (c *smbConn) payload(d *smbdirect.Data, m *Message, n *Note) []byte {
 	}
 	if d.Remaining > 0 {
 		b = appendOctets(append(b, ", remaining "...), uint64(d.Remaining))
+	}
+	return b
+}
+
+// moreOf says which requests a fragment is of, if it is of such that wait for their answer.
+func (c *smbConn) moreOf(dir trace.Dir, n *Note, b []byte) []byte {
+	a := c.asking[dir]
+	if a.n == 0 {
+		return b
+	}
+	o := n.Own(a.id)
+	if o == nil {
+		return b
+	}
+	b = c.AppendOperation(append(b, " of "...), o)
+	if a.n > 1 {
+		b = append(appendUint(b, " and ", uint64(a.n-1)), " more"...)
 	}
 	return b
 }
@@ -337,6 +368,9 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []by
 		line = append(append(line, "SMB2 "...), smb2Name(h.Command)...)
 		return append(appendUint(line, " id ", h.MessageID), " pending"...)
 	}
+	if h.MessageID == notification {
+		return append(append(append(line, "SMB2 "...), smb2Name(h.Command)...), " notification"...)
+	}
 	failed := smbdirect.Failed(h.Status)
 	o, known := n.End(h.MessageID, failed)
 	line = append(append(line, "SMB2 "...), smb2Name(h.Command)...)
@@ -349,6 +383,9 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []by
 	}
 	return line
 }
+
+// notification is the message identifier of what a server says unasked, such as that an oplock is broken (MS-SMB2 2.2.23).
+const notification = ^uint64(0)
 
 const smbNegotiate = "Negotiate"
 

@@ -121,7 +121,7 @@ func TestSMB_Messages(t *testing.T) {
 	f.says(trace.I2R, smbData(smb2(13, 2, nil, ""), 0), "SMB2 ECHO id 2 request"+credits)
 	f.says(trace.R2I, smbData(smb2(13, 2, response(0xC0FFFFFF), ""), 0), "SMB2 ECHO id 2 response FAILED (0xc0ffffff), 1.000 us"+credits)
 	f.says(trace.R2I, smbData(smb2(13, 3, response(0xC0000008), ""), 0), "SMB2 ECHO id 3 response FAILED: STATUS_INVALID_HANDLE (0xc0000008)"+credits)
-	f.says(trace.R2I, smbData(smb2(18, 1<<64-1, response(0), ""), 0), "SMB2 OPLOCK_BREAK id 18446744073709551615 response"+credits)
+	f.says(trace.R2I, smbData(smb2(18, 1<<64-1, response(0), ""), 0), "SMB2 OPLOCK_BREAK notification"+credits)
 	f.says(trace.I2R, smbData("\xfdSMB"+strings.Repeat("x", 60), 0), "SMB Direct data encrypted (64 B)"+credits)
 	f.says(trace.I2R, smbData("\xfcSMB"+strings.Repeat("x", 60), 0), "SMB Direct data compressed (64 B)"+credits)
 	if l := f.conn.Upper; l.Outstanding != 0 || l.Unanswered != 0 || len(l.Operations) != 3 {
@@ -138,12 +138,18 @@ func TestSMB_Fragments(t *testing.T) {
 	f.says(trace.I2R, smbData(smb2(17, 1, nil, ""), 164), "SMB2 SET_INFO id 1 request, remaining 164 B"+credits)
 	f.says(trace.R2I, smbData(smb2(1, 7, nil, ""), 0), "SMB2 SESSION_SETUP id 7 request"+credits) // the other direction
 	f.says(trace.I2R, smbData("", 0), "SMB Direct without data"+credits)
-	f.says(trace.I2R, smbData(look, 100), "SMB Direct fragment (64 B), remaining 100 B"+credits)
-	f.says(trace.I2R, smbData(strings.Repeat("x", 100), 0), "SMB Direct fragment (100 B)"+credits)
+	f.says(trace.I2R, smbData(look, 100), "SMB Direct fragment (64 B) of SMB2 SET_INFO id 1, remaining 100 B"+credits)
+	f.says(trace.I2R, smbData(strings.Repeat("x", 100), 0), "SMB Direct fragment (100 B) of SMB2 SET_INFO id 1"+credits)
 	f.says(trace.I2R, smbData(look, 0), "SMB2 READ id 9 request"+credits)
 	// Parts that are missing from the capture do not hide the next message.
 	f.says(trace.I2R, smbData(smb2(17, 2, nil, ""), 5000), "SMB2 SET_INFO id 2 request, remaining 5000 B"+credits)
 	f.says(trace.I2R, smbData(smb2(5, 3, nil, ""), 0), "SMB2 CREATE id 3 request"+credits)
+	// Of several requests the first is named; data of no known request have no name.
+	next := func(h *smbdirect.SMB2) { h.Next = smbdirect.SMB2Len }
+	f.says(trace.I2R, smbData(smb2(5, 4, next, "")+smb2(17, 5, nil, ""), 5), "SMB2 CREATE id 4 request; SMB2 SET_INFO id 5 request, remaining 5 B"+credits)
+	f.says(trace.I2R, smbData("12345", 0), "SMB Direct fragment (5 B) of SMB2 CREATE id 4 and 1 more"+credits)
+	f.says(trace.I2R, smbData("data", 5), "SMB Direct data (4 B), remaining 5 B"+credits)
+	f.says(trace.I2R, smbData("12345", 0), "SMB Direct fragment (5 B)"+credits)
 }
 
 func TestSMB_Chain(t *testing.T) {
