@@ -88,7 +88,7 @@ type result struct {
 }
 
 func (o *analyzeOptions) run(args []string) error {
-	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+	if helped, err := o.parsed(o.s.Out, o.unjudged, o.noUpper); helped || err != nil {
 		return err
 	}
 	opt, files, undo, err := o.begin(o.s, args)

@@ -143,6 +143,11 @@ type lines struct{ *render.Lines }
 
 func (lines) Connections(iter.Seq[*trace.Connection]) {}
 
+// octetsInLines refuses -x for a format of records.
+func octetsInLines(format string) error {
+	return usagef("-x shows octets in lines, not with --format %s: 'iwdissect follow -x' has the payload in its records", format)
+}
+
 // sink makes what writes the chosen format.
 func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 	sel, err := selection(o.records)
@@ -162,6 +167,9 @@ func (o *dissectOptions) sink(w io.Writer, live bool) (dissectSink, error) {
 			return nil, usagef("-V shows fields of PDUs in lines; -O all shows those of frames")
 		}
 		return o.sinkOf(w, live, o.hex)
+	}
+	if o.hex && o.format != "text" {
+		return nil, octetsInLines(o.format)
 	}
 	switch o.format {
 	case "text":
@@ -203,7 +211,7 @@ func (o *dissectOptions) judged(capture string, sink pipeline.Sink, st *stats, m
 }
 
 func (o *dissectOptions) run(args []string) error {
-	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+	if helped, err := o.parsed(o.s.Out, o.unjudged, o.noUpper); helped || err != nil {
 		return err
 	}
 	opt, files, undo, err := o.begin(o.s, args)

@@ -262,6 +262,9 @@ func (o *dissectOptions) asked() []*fields.Field {
 // sinkOf makes the sink of a form; hex is -x.
 func (o *formFlags) sinkOf(w io.Writer, live, hex bool) (dissectSink, error) {
 	live = live || o.lineBuffered
+	if hex && o.protocols == "" {
+		return nil, usagef("-x goes with text, not with -T %s", o.form)
+	}
 	if len(o.list) > 0 {
 		c := details.NewColumns(w, o.table, o.list, live)
 		c.Objects(o.form)
@@ -270,9 +273,6 @@ func (o *formFlags) sinkOf(w io.Writer, live, hex bool) (dissectSink, error) {
 			c.Absolute()
 		}
 		return shaped{c}, nil
-	}
-	if hex && o.protocols == "" {
-		return nil, usagef("-x goes with text, not with -T %s", o.form)
 	}
 	opt := details.Options{Absolute: o.absolute, Live: live}
 	switch o.form {

@@ -79,7 +79,7 @@ the connection at the end.
   iwdissect follow -x --after 12:00:01 3 trace.pcap
 `, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.hex = o.hex || cmd.Flags().Changed(payloadFlag)
+			o.hex = o.hex || cmd.Flags().Changed(payloadFlag) || cmd.Flags().Changed(octetsFlag)
 			return o.run(args)
 		},
 	}
@@ -88,13 +88,14 @@ the connection at the end.
 	formatFlag(f, &o.format, "text, ndjson or json")
 	f.BoolVar(&o.ladder, "ladder", false, "draw a sequence diagram")
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the payload of each message")
-	f.IntVar(&o.octets, "payload-octets", payloadShown, "with -x, show at most `N` octets of a payload")
+	f.IntVar(&o.octets, octetsFlag, payloadShown, "show the payload of each message, at most `N` octets of it")
 	f.StringVar(&o.payload, payloadFlag, "hex", "show the payload of each message in `FORM`: hex (octets and text), ascii (text) or raw (digits in one line)")
 	f.BoolVar(&o.all, "all", false, "show each message, also what repeats itself")
 	f.DurationVar(&o.pause, "pause", pauseShown, "say when there is no message for `TIME`, such as 1s; 0 never says it")
 	o.times.flag(f)
 	widthFlag(f, &o.columns)
 	findingsFlag(f, &o.unjudged)
+	o.upperFlag(f)
 	o.pager.flag(f)
 	f.Lookup("conn").Usage = "show the connection `N`"
 	f.Lookup("quiet").Usage = "show no progress"
@@ -104,8 +105,11 @@ the connection at the end.
 	return cmd
 }
 
-// payloadFlag says how payload is shown.
-const payloadFlag = "payload-as"
+// payloadFlag says how payload is shown, octetsFlag how much of it.
+const (
+	payloadFlag = "payload-as"
+	octetsFlag  = "payload-octets"
+)
 
 // payloadForms are its values.
 var payloadForms = map[string]render.PayloadForm{"hex": render.PayloadHex, "ascii": render.PayloadASCII, "raw": render.PayloadRaw}

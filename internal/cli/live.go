@@ -220,6 +220,8 @@ func (o *liveOptions) checkShown() error {
 		return usagef("--summary goes without --lines, --summary-only, -V, -x and --format ndjson")
 	case o.records != "" && o.format == "text":
 		return usagef("--records goes with --format ndjson")
+	case o.hex && o.format != "text":
+		return octetsInLines(o.format)
 	case o.lines && o.summary:
 		return usagef("--lines goes without --summary-only")
 	}
@@ -235,7 +237,7 @@ func (o *liveOptions) run(ctx context.Context, args []string) error {
 		}
 		return o.interfaces(args)
 	}
-	if helped, err := o.parsed(o.s.Out, o.unjudged); helped || err != nil {
+	if helped, err := o.parsed(o.s.Out, o.unjudged, o.noUpper); helped || err != nil {
 		return err
 	}
 	if err := o.check(args); err != nil {

@@ -176,13 +176,19 @@ func (s *stats) beside(next pipeline.Sink) pipeline.Sink {
 	return &tee{first: &statsSink{picked(s.sel, s.Run), s}, next: next}
 }
 
-// parsed is parse, where there may be no findings.
-func (o *statFlags) parsed(w io.Writer, unjudged bool) (helped bool, err error) {
+// parsed is parse, where there may be no findings and no upper layers.
+func (o *statFlags) parsed(w io.Writer, unjudged, noUpper bool) (helped bool, err error) {
 	helped, err = o.parse(w)
-	if err == nil && !helped && unjudged && o.set.Gather(statistics.Only{}).Needs().Findings {
-		return false, usagef("-z expert and filters of findings need the rules: leave out --no-findings")
+	if err != nil || helped || !unjudged && !noUpper {
+		return helped, err
 	}
-	return helped, err
+	switch needs := o.set.Gather(statistics.Only{}).Needs(); {
+	case unjudged && needs.Findings:
+		return false, usagef("-z expert and filters of findings need the rules: leave out --no-findings")
+	case noUpper && needs.Upper:
+		return false, usagef("-z ulp,srt needs what --no-upper-layers turns off")
+	}
+	return false, nil
 }
 
 // statsSink are the statistics as a sink that is told of what they are about.

@@ -122,6 +122,9 @@ func (r *Run) register(t tap, gate int) {
 	if x, ok := t.(roomTap); ok {
 		x.keepsIn(&r.room)
 	}
+	if _, ok := t.(*upperTimes); ok {
+		r.needs.Upper = true
+	}
 	if x, ok := t.(frameTap); ok {
 		r.needs.Frames = true
 		r.frames = append(r.frames, gated[frameTap]{x, gate})

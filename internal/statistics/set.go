@@ -100,7 +100,8 @@ type Needs struct {
 	// Frames: all frames. PDUs: all PDUs. Findings: those of the rules. Times is enough:
 	// nothing but the time and the length of each frame is looked at.
 	// Related: what PDUs are to each other, and to the upper layer.
-	Frames, PDUs, Findings, Times, Related bool
+	// Upper: operations of upper layers.
+	Frames, PDUs, Findings, Times, Related, Upper bool
 }
 
 // Empty reports whether nothing was asked for.
