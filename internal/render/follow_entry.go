@@ -65,8 +65,9 @@ type spoken struct {
 	// shape is the same for entries that are alike, 0 if it is like none. rhythm has the pause
 	// before it as well.
 	shape, rhythm uint64
-	// verb is the name of its operation in the upper layer, hashed.
-	verb uint64
+	// verb is the name of its operation in the upper layer, hashed, failed whether it tells of an error there.
+	verb   uint64
+	failed bool
 	// octets is when octets came before it that completed nothing, 0 if they did not; pause is
 	// how long nothing was shown.
 	octets, pause int64
@@ -132,7 +133,7 @@ func (e *spoken) plain() bool {
 }
 
 // shapeOf is a number that entries have in common which are alike: of the same kind in the same
-// direction, and of about the same length. It is never 0.
+// direction, of about the same length, and of the same operation of the upper layer with the same outcome. It is never 0.
 func shapeOf(e *spoken, length int64) uint64 {
 	v := uint64(bits.Len64(uint64(max(length, 0))))<<8 | uint64(e.op)<<4 | uint64(e.dir)<<1 | 1 //nolint:gosec // not negative
 	if e.begins {
@@ -140,6 +141,9 @@ func shapeOf(e *spoken, length int64) uint64 {
 	}
 	if e.event != "" {
 		v |= 1 << 21
+	}
+	if e.failed {
+		v |= 1 << 22
 	}
 	return v | e.verb<<40 // behind the pause
 }
@@ -153,6 +157,7 @@ type talk struct {
 	whole     []byte // of a message that has fields, these
 	upper     []byte // what it is to the upper layer
 	verb      uint64 // the name of its operation there, hashed
+	failed    bool   // it tells of an error there
 
 	retransmitted, outOfOrder, badCRC, rest int
 	missing, unsent                         int64
@@ -178,6 +183,7 @@ func (t *talk) segment(f *Follow, p *trace.PDU) {
 		}
 	case len(u.Info) > 0:
 		t.upper = appendUpper(t.upper, u)
+		t.failed = u.Errors > 0
 		if u.HasOperation {
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(u.Operation.Name)) // it never fails
@@ -274,7 +280,7 @@ func (f *Follow) message(m *dialogue.Message, c *trace.Connection) *spoken {
 	if e.colour = t.colour; t.found.colour != "" {
 		e.colour = t.found.colour
 	}
-	e.verb = t.verb
+	e.verb, e.failed = t.verb, t.failed
 	switch {
 	case m.Op.HeaderLen() > 0:
 		e.text = append(append(appendSubject(e.text, m), t.whole...), t.upper...)

@@ -27,6 +27,8 @@ type FollowRow struct {
 	// Bad and Odd say that something is wrong with it, or unusual; Again that some of it is a
 	// retransmission.
 	Bad, Odd, Again bool
+	// Failed says that it tells of an error of the upper layer.
+	Failed bool
 
 	said *spoken
 }
@@ -100,7 +102,7 @@ func (r *followRows) put(e *spoken) {
 	r.row = FollowRow{
 		Dir: e.dir, HasDir: e.hasDir, Event: e.event, First: e.first, Last: e.last, Began: e.began, Ended: e.ended,
 		HasPDU: e.hasPDU, PDU: e.pdu, LastPDU: e.lastPDU,
-		Bad: e.colour == red, Odd: e.colour == yellow,
+		Bad: e.colour == red, Odd: e.colour == yellow, Failed: e.failed,
 		Again: e.retransmitted > 0 || e.event == "retransmission",
 		said:  e,
 	}

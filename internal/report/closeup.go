@@ -159,7 +159,7 @@ func (u *closeup) row(r *render.FollowRow) {
 	x := Step{
 		Sent: r.HasDir && !slices.Contains(unsent, r.Event), R2I: r.Dir == trace.R2I, First: r.First, Last: r.Last,
 		Bad: r.Bad, Odd: r.Odd, Again: r.Again, Reset: r.Event == "rst",
-		notes: r.Bad || r.Odd || r.Again || r.Event != "" || !r.Plain(), pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
+		notes: r.Bad || r.Odd || r.Again || r.Failed || r.Event != "" || !r.Plain(), pdu: [2]uint64{r.PDU, r.LastPDU}, has: r.HasPDU,
 	}
 	if r.Ended != 0 && u.Ladder.Began != 0 {
 		x.At = max(r.Ended-u.Ladder.Began, 0)
