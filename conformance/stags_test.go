@@ -1,10 +1,12 @@
 package conformance_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // TestInvalidatedSTags: who goes on with an STag that it has invalidated itself is at fault, and not its owner, unless
@@ -82,6 +84,38 @@ func TestSTagsOfConnections(t *testing.T) {
 		j := judged(t, framesOf(t, s.Script(false)))
 		if got := slices.DeleteFunc(ids(j.findings, ""), func(id string) bool { return id != "DDP-SEC-STAG-02" }); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q\n\t%s", c.name, got, c.want, text(j.findings))
+		}
+	}
+}
+
+// TestPredictableSTags: who chose STags that can be predicted is at fault, whichever side names them.
+func TestPredictableSTags(t *testing.T) {
+	for _, c := range []struct {
+		name, of, step string
+		want           trace.Dir
+	}{
+		{"Writes to the responder", "server", "{write: 16, to: %s}", trace.R2I},
+		{"Writes to the initiator", "client", "{write: 16, to: %s, from: server}", trace.I2R},
+		{"Reads of the responder's memory", "server", "{read: 16, from_memory: %s}", trace.R2I},
+		{"Sends that invalidate", "server", "{send: 16, invalidate: {region: %s}}", trace.R2I},
+	} {
+		steps := "connect, send 8"
+		for i := range 16 {
+			name := fmt.Sprintf("m%d", i)
+			steps += fmt.Sprintf(", {region: {name: %s, of: %s, stag: %#x, size: 4KiB}}, ", name, c.of, 0x1000+i) + fmt.Sprintf(c.step, name)
+		}
+		j := judged(t, framesOf(t, parsed(t, "timeline: ["+steps+", close]\n")))
+		n := 0
+		for _, f := range j.findings {
+			if f.Rule.ID != "DDP-SEC-STAG-02" {
+				continue
+			}
+			if n++; !f.HasDir || f.Dir != c.want || !f.HasPDU || f.Frame == 0 {
+				t.Errorf("%s: the %s is at fault, in frame %d", c.name, f.Dir.Sender(), f.Frame)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: %d findings\n\t%s", c.name, n, text(j.findings))
 		}
 	}
 }

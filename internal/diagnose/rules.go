@@ -98,6 +98,9 @@ func isAdvice(f *conformance.Finding) bool { return strings.HasPrefix(f.Rule.ID,
 // taking are the rules about a side that goes on behind what the other one sent.
 var taking = []string{"DDP-ERR-MISSED-01", "RDMAX-IMM-CHECK-01"}
 
+// choosing are the rules about what a side has chosen, which what the other one sends may show.
+var choosing = []string{"DDP-SEC-STAG-02"}
+
 // closing are the rules about what a side has not done when it closes.
 var closing = []string{
 	"TCP-FIN-FPDU-01", "TCP-FIN-STARTUP-01", "TCP-RELIABLE-01", "RDMAP-READ-PAIR-01", "RDMAX-AREQ-ANSWER-01", "RDMAP-TERM-SENT-01",
@@ -119,6 +122,8 @@ func (a *about) whereOf(found []*conformance.Finding) string {
 	switch f := found[0]; {
 	case slices.Contains(taking, f.Rule.ID):
 		verb = " got it in frame "
+	case slices.Contains(choosing, f.Rule.ID):
+		verb = " chose what stands in frame "
 	case f.Variant() == conformance.AnotherBegins:
 		verb = " sent the other message in frame "
 	case a.closes(f):

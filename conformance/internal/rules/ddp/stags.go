@@ -27,8 +27,12 @@ var ddpSTagRules = []rules.Rule{
 // the STags of its side can be predicted.
 func reportSTag(r *rules.Report, s *model.Segment, n *model.NamedSTag) {
 	owner := func() string { return r.Trace.Side[n.Owner].Addr.Addr().String() }
-	if n.Since >= 0 && n.Since < model.Predicted && !r.Reported(s.Direction) {
-		r.OnAs(catalogue.Note, s, "an STag of "+owner()+" is used again soon after its invalidation", fmt.Sprintf("%#08x, %d new ones in between", n.STag, n.Since), fmt.Sprintf("%d new ones", model.Predicted))
+	at := s.Where()
+	if at.Dir != n.Owner { // who names an STag has it from its owner, who chose it
+		at.Dir, at.Offset, at.HasOffset = n.Owner, 0, false
+	}
+	if n.Since >= 0 && n.Since < model.Predicted && !r.Reported(&r.Directions[n.Owner]) {
+		r.OnAs(catalogue.Note, at, "an STag of "+owner()+" is used again soon after its invalidation", fmt.Sprintf("%#08x, %d new ones in between", n.STag, n.Since), fmt.Sprintf("%d new ones", model.Predicted))
 	}
 	what := ""
 	switch n.Seq {
@@ -39,5 +43,5 @@ func reportSTag(r *rules.Report, s *model.Segment, n *model.NamedSTag) {
 	case model.SequentialIndex:
 		what = "the upper 24 bits of the STags"
 	}
-	r.On(s, what+" of "+owner()+" can be predicted", fmt.Sprintf("%d in a row differ by %d", model.Predicted, n.Step), "values that are difficult to predict")
+	r.On(at, what+" of "+owner()+" can be predicted", fmt.Sprintf("%d in a row differ by %d", model.Predicted, n.Step), "values that are difficult to predict")
 }
