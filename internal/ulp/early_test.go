@@ -199,3 +199,27 @@ func TestEarly_ReusedBound(t *testing.T) {
 		t.Errorf("%+v, %d of %d STags free", f.conn.Upper, len(q.spare), len(q.grants))
 	}
 }
+
+// TestEarly_StaleRead: a Read whose response was not captured, or was before the Read became known, has none any more once its
+// operation has ended: the next response to the same place is for another one.
+func TestEarly_StaleRead(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	read := rdmap.ReadRequest{SinkSTag: 9, SinkTO: 0x100, Size: 8, SrcSTag: 5, SrcTO: 16}
+	response := func() *trace.Upper {
+		return f.fpdu(trace.I2R, rdmap.OpReadResponse, ddp.Segment{STag: 9, TO: 0x100, Last: true}, make([]byte, 8))
+	}
+	for _, captured := range []bool{true, false, true} {
+		u := f.send(trace.I2R, "Qa\x05\x10")
+		asked := u.Operation.Frame
+		if u := f.fpdu(trace.R2I, rdmap.OpReadRequest, ddp.Segment{QN: 1, Last: true}, read.Append(nil)); u.Operation.Frame != asked {
+			t.Errorf("Read: %+v", u)
+		}
+		if captured {
+			if u := response(); u == nil || u.Operation.Frame != asked {
+				t.Errorf("response: %+v, want that for the request in frame %d", u, asked)
+			}
+		}
+		f.send(trace.R2I, "Aa")
+	}
+}

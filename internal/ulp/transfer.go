@@ -1,6 +1,8 @@
 package ulp
 
 import (
+	"slices"
+
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
 	"github.com/iwdissect/iwdissect/trace"
@@ -53,9 +55,12 @@ func (c *conn) asked(p *trace.PDU, frame uint64) *Operation {
 }
 
 // answered returns the operation for which the octets of a Read Response are. The oldest
-// Read with the place is meant: they are answered in their order.
+// Read with the place is meant: they are answered in their order. A Read for an operation
+// that has ended is not: it was answered before that, and its answer, or the end of it, was
+// not captured, or came before the Read became known.
 func (c *conn) answered(p *trace.PDU) *Operation {
 	q, seg := &c.ops[1-p.Dir], p.Segment
+	q.reads = slices.DeleteFunc(q.reads, func(r read) bool { return c.of(r.op) == nil })
 	for i := range q.reads {
 		r := &q.reads[i]
 		if r.stag != seg.STag || seg.TO < r.to || seg.TO-r.to > r.size {
