@@ -235,6 +235,10 @@ func (c *judged) finish() {
 	}
 	c.decide(0, func(f *rules.Finding) bool { return !f.Settled })
 	c.withdraw()
+	for i := range c.findings {
+		f := &c.findings[i]
+		f.WentOn = c.Trace.Transport == trace.SCTP && f.HasPDU && f.HasDir && c.Directions[model.Other(f.Dir)].SpokeAfter(f.PDU)
+	}
 	c.ask(c.lists().advice[c.traits()], have, func(r *indexedRule, k *rules.Report) { r.AskAdvice(k, r.entry) })
 	c.settleAll()
 }

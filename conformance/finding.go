@@ -60,15 +60,17 @@ func (f *Finding) Explains() []string { return f.explains }
 // reaction is the longest delay of a close that counts as a reaction.
 const reaction = int64(time.Second)
 
-// Before reports whether the close of the other side over TCP may be a reaction to what the finding is about: that side has to refuse it by
-// a rule of DDP or RDMAP, had got it, and closed soon after. If the times are not known, nothing may have been sent in between.
+// Before reports whether the close of the other side, over SCTP its ABORT, may be a reaction to what the finding is about: that side has
+// to refuse it by a rule of DDP or RDMAP, or because it fits no pattern of a session, had got it, and closed soon after. If the times are
+// not known, nothing may have been sent in between.
 func (f *Finding) Before(k *trace.Closing) bool {
+	onSCTP := f.Conn.Transport == trace.SCTP
 	got := k.Acked >= f.end || k.Acked < 0 && k.Frame > f.Frame
-	if !f.refusable || !f.HasDir || f.end <= 0 || !got {
+	if !f.refusable || !f.HasDir || f.end <= 0 && !onSCTP || !got {
 		return false
 	}
 	if f.time == 0 || k.Time == 0 {
-		return f.Conn.Flow[f.Dir].Sent <= f.end
+		return !onSCTP && f.Conn.Flow[f.Dir].Sent <= f.end
 	}
 	return k.Time >= f.time && k.Time-f.time <= reaction
 }
@@ -79,7 +81,7 @@ func publicFinding(f *rules.Finding, conn *trace.Connection) Finding {
 		Rule: f.Rule, Severity: f.Severity, Conn: conn, Dir: f.Dir, HasDir: f.HasDir, Frame: f.Frame, PDU: f.PDU, HasPDU: f.HasPDU,
 		Offset: f.Offset, HasOffset: f.HasOffset, Message: f.Message, Observed: f.Observed, Expected: f.Expected, Field: f.Field,
 		Related: f.Related, further: f.Further, variant: f.Variant, explains: f.Explains,
-		time: f.Time, end: f.End, refusable: f.RefusableBySome(),
+		time: f.Time, end: f.End, refusable: f.RefusableBySome() && !f.WentOn,
 	}
 }
 

@@ -10,8 +10,11 @@ import (
 	"github.com/iwdissect/iwdissect/trace"
 )
 
-// closing is how a side ended a connection over TCP, if it did so of its own accord and first; nil if not.
+// closing is how a side ended a connection, if it did so of its own accord and first; nil if not. Over SCTP only an ABORT counts.
 func (a *about) closing(who trace.Dir) *trace.Closing {
+	if s := a.Side[who].SCTP; s != nil && a.Ending == trace.Abort && a.EndedBy == who && s.EndFrame == a.EndFrame && unnamed(s) {
+		return &trace.Closing{Frame: s.EndFrame, Time: s.EndTime, Acked: -1}
+	}
 	if a.Transport != trace.TCP || a.EndedBy != who || a.Ending != trace.FIN && a.Ending != trace.RST {
 		return nil
 	}
@@ -28,8 +31,14 @@ func (a *about) closing(who trace.Dir) *trace.Closing {
 	return k
 }
 
+// unnamed reports whether the ABORT of a side names no cause of its own, apart from DDP.
+func unnamed(s *trace.SCTPSide) bool {
+	return !slices.ContainsFunc(s.Causes, func(c trace.SCTPCause) bool { return c != trace.CauseUserAbort && c != trace.CauseProtocolViolation })
+}
+
 // goesOn is the rule that a side does not go on behind what it has to refuse, noTerminate that it does not close without a Terminate.
-const goesOn, noTerminate = "DDP-ERR-MISSED-01", "RDMAP-TERM-SENT-01"
+// sessionGoesOn is the same as goesOn for a session over SCTP.
+const goesOn, noTerminate, sessionGoesOn = "DDP-ERR-MISSED-01", "RDMAP-TERM-SENT-01", "SCTP-DDP-SEQ-09"
 
 // refusedByEnd diagnoses an end without a Terminate right behind what the other side sent and the one that ended the connection has to
 // refuse (RFC 5040 section 7.1, RFC 5041 section 7.1): that may be why. It reports whether there is such a thing.
@@ -76,24 +85,31 @@ func (a *about) goneOnBehind(who trace.Dir, k *trace.Closing) bool {
 	if s, ok := a.Flow[who].DoubtfulReset(k.Frame); ok && s.On > 0 {
 		return true
 	}
+	if s := a.Side[who].SCTP; s != nil && s.DoubtfulAbort.Frame == k.Frame && s.DoubtfulAbort.On > 0 {
+		return true
+	}
 	return slices.ContainsFunc(a.findings, func(f conformance.Finding) bool {
-		return f.HasDir && f.Dir == who && (f.Rule.ID == goesOn || f.Rule.ID == noTerminate && f.Variant() == conformance.WentOn)
+		return f.HasDir && f.Dir == who && (f.Rule.ID == goesOn || f.Rule.ID == sessionGoesOn || f.Rule.ID == noTerminate && f.Variant() == conformance.WentOn)
 	})
 }
 
 // tellEnd says of what a side has to refuse that it ended the connection behind it.
 func (a *about) tellEnd(d *Diagnosis, k *trace.Closing) {
-	who, rule, what := a.EndedBy.Sender(), d.Title, "closed"
+	who, rule, what, causes := a.EndedBy.Sender(), d.Title, "closed the connection", ""
 	d.Kind, d.Title, d.same = SilentClose, "closed without a reason, perhaps for "+rule, rule+", closed"
-	if k == a.Flow[a.EndedBy].RST {
-		what = "reset"
+	switch {
+	case a.Ending == trace.Abort:
+		what, causes = "aborted the association", abortCauses(a.Side[a.EndedBy].SCTP, a.EndedBy)
+		d.Kind, d.Title, d.same = Reset, "aborted, perhaps for "+rule, rule+", aborted"
+	case k == a.Flow[a.EndedBy].RST:
+		what = "reset the connection"
 		d.Kind, d.Title, d.same = Reset, "reset, perhaps for "+rule, rule+", reset"
 	}
 	try := tryDriver
 	if d.Severity < conformance.Error {
 		d.Severity, try = conformance.Warning, tryDrivers
 	}
-	d.Text += fmt.Sprintf(" The %s %s the connection in frame %d without a Terminate, which may be because of it.", who, what, k.Frame)
+	d.Text += fmt.Sprintf(" The %s %s in frame %d without a Terminate, which may be because of it.", who, what, k.Frame) + causes
 	if left := a.underWay(); left != "" {
 		d.Also = append(d.Also, left)
 	}

@@ -27,6 +27,7 @@ const ignoring = ", {by: server, ignores: [errors]}]\n"
 // TestRefusedByEnd: an end right behind what the receiver has to refuse is told with it, as one problem. An end long after it, behind
 // more that the receiver sent, or of the side at fault itself, is not.
 func TestRefusedByEnd(t *testing.T) {
+	const sctp = "transport: sctp\n"
 	const talk, wrong = "timeline: [connect, send 40, server send 40, send 41, ", "]\nfaults: [{at: send3, set: {iwarp_ddp.msn: 4}}" + ignoring
 	for _, c := range []struct{ name, src, want, not string }{
 		{"reset", talk + "server reset" + wrong, "error reset initiator", "warning reset"},
@@ -37,6 +38,15 @@ func TestRefusedByEnd(t *testing.T) {
 		{"went on", talk + "wait 100ms, server send 42, wait 100ms, server reset" + wrong, "warning reset responder", "perhaps for"},
 		{"own reset", talk + "reset" + wrong, "error reset initiator", "perhaps for"},
 		{"no fault", talk + "server reset]\n", "warning reset responder", "perhaps for"},
+		{"abort", sctp + talk + "server reset" + wrong, "error reset initiator", "warning reset"},
+		{"late abort", sctp + talk + "wait 10s, server reset" + wrong, "warning reset responder", "perhaps for"},
+		{"went on, and aborted", sctp + talk + "wait 100ms, server send 42, wait 100ms, server reset" + wrong, "warning reset responder", "perhaps for"},
+		{"own abort", sctp + talk + "reset" + wrong, "warning reset initiator", "perhaps for"},
+		{"abort without a fault", sctp + talk + "server reset]\n", "warning reset responder", "perhaps for"},
+		{
+			"abort of a session", sctp + "both: {session: {enhanced: false}}\ntimeline: [connect, send 40, wait 1s, {control: accept}, wait 1ms, server reset]\nfaults: [{by: server, ignores: [errors, phase]}]\n",
+			"aborted, perhaps for SCTP-DDP-SEQ-01", "warning reset",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -28,6 +28,15 @@ func (r *recent) add(p *trace.PDU) {
 	r.at++
 }
 
+// after reports whether the last one of them came behind a PDU.
+func (r *recent) after(pdu uint64) bool {
+	x := &r.last[(r.at+maxRecent-1)%maxRecent]
+	return x.has && x.pdu > pdu
+}
+
+// SpokeAfter reports whether the direction has a chunk behind a PDU.
+func (h *Direction) SpokeAfter(pdu uint64) bool { return h.recent.after(pdu) }
+
 // Heard reports whether a PDU is among them whose TSN is below.
 func (r *recent) Heard(pdu uint64, below int64) bool {
 	for _, x := range r.last {

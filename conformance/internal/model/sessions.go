@@ -72,12 +72,14 @@ func (c *Conn) fromStart(h *Direction, k *trace.Chunk) {
 // maxControls bounds those that are kept of a direction: a session has two at most.
 const maxControls = 64
 
-// Rejects returns the Reject that a side has sent, or nil.
+// Rejects returns the Reject with which a side has answered, or nil: one behind an Accept answers nothing.
 func (h *Direction) Rejects() *Control {
-	for _, e := range h.Controls {
-		if e.Function == sctpddp.Reject || e.Function == sctpddp.EnhancedReject {
-			return e
-		}
+	i := slices.IndexFunc(h.Controls, (*Control).Answers)
+	if i < 0 {
+		return nil
+	}
+	if e := h.Controls[i]; e.Function == sctpddp.Reject || e.Function == sctpddp.EnhancedReject {
+		return e
 	}
 	return nil
 }
@@ -170,5 +172,5 @@ func (c *Conn) sessionFrame(e *Control) {
 
 // Where is the place of a session control chunk.
 func (e *Control) Where() Place {
-	return Place{Dir: e.PDU.Dir, HasDir: true, Frame: frameOf(e.PDU), PDU: e.PDU.Number, HasPDU: true}
+	return Place{Dir: e.PDU.Dir, HasDir: true, Frame: frameOf(e.PDU), PDU: e.PDU.Number, HasPDU: true, Time: timeOf(e.PDU)}
 }

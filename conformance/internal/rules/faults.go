@@ -64,8 +64,11 @@ const laterOpcodes = "RNIC-IOP-RDMAC-ATOMIC-01"
 
 // RefusableBySome reports whether there are receivers that have to refuse what a finding is about.
 func (f *Finding) RefusableBySome() bool {
-	return f.HasPDU && (f.Refusable() || f.Rule.ID == opcodes || f.Rule.ID == laterOpcodes)
+	return f.HasPDU && (f.Refusable() || f.Rule.ID == opcodes || f.Rule.ID == laterOpcodes || f.Severity == catalogue.Error && IsOf(f, misfits...))
 }
+
+// misfits are the rules on chunks over SCTP behind which their receiver ends the session (RFC 5043 sections 6.1 and 10), or which it cannot read.
+var misfits = []string{"SCTP-DDP-SEQ-01", "SCTP-DDP-SEQ-03", "SCTP-DDP-SSN-0", "SCTP-DDP-SEG-01", "SCTP-DDP-CTL-0"}
 
 // Received are the findings on what a direction has sent and the other side has
 // acknowledged, the earliest one first.

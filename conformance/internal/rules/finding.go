@@ -24,6 +24,8 @@ type Standing struct {
 	// Settled: it is decided whether the finding stands; Withdrawn: it does not; Told: it
 	// was passed on.
 	Settled, Withdrawn, Told bool
+	// WentOn: over SCTP the other side has sent more in the session behind what is wrong.
+	WentOn bool
 }
 
 // AnyFinding reports whether one of some findings is as asked. It does not copy them: they are
