@@ -16,7 +16,13 @@ type held struct {
 }
 
 // ViolatedUnlessLost implements [Recorder].
-func (c *judged) ViolatedUnlessLost(v rules.Violation) { c.hold(v, catalogue.ReadSync) }
+func (c *judged) ViolatedUnlessLost(v rules.Violation) {
+	if c.engine.running.Needs&catalogue.ReadSync != 0 {
+		c.hold(v, catalogue.ReadSync)
+		return
+	}
+	c.hold(v, catalogue.Contig)
+}
 
 // ViolatedUnlessUnseen implements [rules.Recorder].
 func (c *judged) ViolatedUnlessUnseen(v rules.Violation) { c.hold(v, catalogue.Causal) }
@@ -43,11 +49,11 @@ func (c *judged) release() {
 		lost |= catalogue.Sum
 	}
 	if c.OutOfStep {
-		lost |= catalogue.ReadSync
+		lost |= catalogue.ReadSync | catalogue.Contig
 	}
 	for i := range c.Directions {
 		if c.Directions[i].Hole || c.Trace.Flow[i].Waiting {
-			lost |= catalogue.ReadSync
+			lost |= catalogue.ReadSync | catalogue.Contig
 		}
 		// Where the network loses or reorders packets, it may have lost an acknowledgement before the
 		// capture point, and nothing shows that.

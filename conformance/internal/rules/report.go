@@ -36,7 +36,7 @@ func (r *Report) Report(v Violation) { r.desk.Violated(v) }
 
 // ReportUnlessLost reports a violation at the end of the connection, unless some of
 // it turns out to be missing by then: what is missing may explain it, so that the
-// rule cannot be judged for lack of [ReadSync].
+// rule cannot be judged for lack of [ReadSync], or of [Contig] if it does not need that.
 func (r *Report) ReportUnlessLost(v Violation) { r.desk.ViolatedUnlessLost(v) }
 
 // ReportUnlessUnseen reports a violation at the end of the connection, unless packets of

@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
 	"github.com/iwdissect/iwdissect/conformance/internal/rules"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // terminateRules judge Terminates as messages, and against what the other side has
@@ -90,9 +91,18 @@ var terminateRules = []rules.Rule{
 				return rules.InScope
 			},
 			Judge: func(r *rules.Report, t *model.Terminate) {
-				if len(t.Sent) == 0 {
-					reportTerminate(r, catalogue.None, t, "the quoted DDP header does not match any segment that was sent", fmt.Sprintf("% x", t.Quote.DDPHeader), "the header of a segment that was sent")
+				if len(t.Sent) > 0 {
+					return
 				}
+				v := rules.Violation{
+					Place: t.Where(), Message: "the quoted DDP header does not match any segment that was sent",
+					Observed: fmt.Sprintf("% x", t.Quote.DDPHeader), Expected: "the header of a segment that was sent", Field: t.FieldName(r.Field()),
+				}
+				if r.Trace.Transport == trace.SCTP {
+					r.ReportUnlessLost(v) // only what comes behind a chunk shows that it was not captured
+					return
+				}
+				r.Report(v)
 			},
 		},
 	},
