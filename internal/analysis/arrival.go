@@ -108,7 +108,7 @@ func (a *Association) tooSoon(side, from int, u *utterance) bool {
 	if from != side && a.told >= 0 {
 		return a.told <= u.tsn
 	}
-	return a.cur.Time-u.time < a.shook.quickest(side, from != side)
+	return a.shook.tooSoon(a.cur.Time-u.time, side, from != side)
 }
 
 // reuses notes for the Initiate of a session which chunks of the previous session may

@@ -57,6 +57,7 @@ func (a *Association) chunked(side int, tsn int64, note reassembly.Note, was tsn
 		}
 	}
 	a.moved[side] = progress{a.cur.Time, a.cur.Frame}
+	a.shook.sent[side] = a.cur.Time
 	if missing := a.asm.FirstMissing(side) < a.asm.High(side); missing && !was.waits() {
 		a.trouble().sides[side].opens(a.cur.Time)
 	}
@@ -73,6 +74,9 @@ func (a *Association) sacked(side int, c *sctp.Chunk, cumulative uint32, blocks 
 	}
 	switch {
 	case !knew || now > was:
+		if now == a.asm.High(peer) {
+			a.shook.acked(peer, a.cur.Time)
+		}
 		if a.quiet(peer, a.cur.Time) {
 			high := a.asm.High(peer)
 			u := undone{Stall: trace.Stall{End: trace.StallAck, Hole: a.asm.FirstMissing(peer) < high}}

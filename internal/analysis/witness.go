@@ -31,6 +31,9 @@ type witness struct {
 	// opener sent the INIT.
 	first, last [handshakes]int64
 	opener      int
+	// sent is when the last chunk of user data of a side passed that was not there yet, turn the least time until a SACK passed
+	// that acknowledged all up to it; 0: none was seen.
+	sent, turn [2]int64
 	// ahead are the TSNs of a side that were acknowledged before they were captured, the
 	// last ones, up to before; none if both are the same.
 	ahead [2]struct{ from, to uint32 }
@@ -113,10 +116,35 @@ func (w *witness) step(i, side int, now int64) {
 	w.last[i] = now
 }
 
-// quickest is the least time in which a side can act upon what the other one does upon a packet of its own, or, if half,
-// upon a packet of the other one, between their passing the place of capture; 0 if the handshake does not tell. It takes
-// the time that the handshake took, which is on the same way.
+// acked processes a SACK for all that a side has sent so far.
+func (w *witness) acked(side int, now int64) {
+	if took := now - w.sent[side]; w.sent[side] != 0 && took > 0 && (w.turn[side] == 0 || took < w.turn[side]) {
+		w.turn[side] = took
+	}
+}
+
+// tooSoon reports whether a time is too short for a side to act upon what the other one does upon a packet of its own, or, if half,
+// upon a packet of the other one, between their passing the place of capture. An INIT takes its receiver longer than a chunk does,
+// and a SACK may be delayed: only half of what they took is too short for certain.
+func (w *witness) tooSoon(took int64, side int, half bool) bool {
+	least := w.quickest(side, half)
+	return least > 0 && took <= least/2
+}
+
+// quickest is the least time that this took the sides, in the handshake or with SACKs; 0 if nothing tells.
 func (w *witness) quickest(side int, half bool) int64 {
+	least := w.handshakeTook(side, half)
+	switch way := w.turn[1-side]; {
+	case half && way != 0:
+		least = min(least, way)
+	case !half && way != 0 && w.turn[side] != 0:
+		least = min(least, way+w.turn[side])
+	}
+	return least
+}
+
+// handshakeTook is the time that the handshake took for that.
+func (w *witness) handshakeTook(side int, half bool) int64 {
 	took := func(from, to int) int64 {
 		if w.last[from] == 0 || w.first[to] == 0 {
 			return 0

@@ -30,3 +30,43 @@ func TestWitness_DataFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestWitness_TooSoon: only half of the least time that the sides took so far is too short for them.
+func TestWitness_TooSoon(t *testing.T) {
+	t.Parallel()
+	const us = 1000
+	shaken := func(w *witness) { // INIT at 1 us, the steps of the handshake 100 us after each other
+		for i, c := range shakers[:handshakes] {
+			w.packet(i&1, int64(1+100*i)*us)
+			w.chunk(i&1, c, int64(1+100*i)*us)
+		}
+	}
+	sack := func(side int, after int64) func(*witness) {
+		return func(w *witness) { w.sent[side] = us; w.acked(side, us+after) }
+	}
+	for _, tt := range []struct {
+		name  string
+		seen  []func(*witness)
+		took  int64
+		half  bool
+		known bool
+	}{
+		{"nothing", nil, 0, false, false},
+		{"the handshake", []func(*witness){shaken}, 100 * us, false, true},
+		{"longer than half of that", []func(*witness){shaken}, 101 * us, false, false},
+		{"one way", []func(*witness){shaken}, 50 * us, true, true},
+		{"longer, one way", []func(*witness){shaken}, 51 * us, true, false},
+		{"a SACK was quicker", []func(*witness){shaken, sack(1, 40*us)}, 50 * us, true, false},
+		{"and so was that of the other side", []func(*witness){shaken, sack(1, 40*us), sack(0, 20*us)}, 31 * us, false, false},
+		{"within both", []func(*witness){shaken, sack(1, 40*us), sack(0, 20*us)}, 30 * us, false, true},
+		{"one SACK alone is no round trip", []func(*witness){shaken, sack(1, 40*us)}, 100 * us, false, true},
+	} {
+		var w witness
+		for _, f := range tt.seen {
+			f(&w)
+		}
+		if got := w.tooSoon(tt.took, 0, tt.half); got != tt.known {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.known)
+		}
+	}
+}
