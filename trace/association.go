@@ -51,7 +51,7 @@ type Arrival struct {
 	// TSN is the first of its own, the last is End-1.
 	TSN, End int64
 	// Complete: no TSN of its own direction before it was missing, as far as the
-	// session may reach back.
+	// session may reach back, and it is not Mixed.
 	Complete bool
 	// Heard is one beyond the TSN of the other direction up to which the sender had
 	// received everything: it had said so in this packet or in an earlier one.
@@ -69,6 +69,9 @@ type Arrival struct {
 	// Shuffled is true when the packets of the association are known not to be in the
 	// order in which they passed: acknowledgements stand before what they acknowledge.
 	Shuffled bool
+	// Mixed is true when it may therefore be a chunk of another session on the same streams:
+	// where one session ends and the next one begins shows in the order of the packets only.
+	Mixed bool
 	// Pending is what this chunk may overtake, if HasPending.
 	Pending    Pending
 	HasPending bool

@@ -76,7 +76,9 @@ func (s *Session) arrival(k *trace.Chunk, m *reassembly.Message) {
 	r, a := &m.Arrival, &k.Arrival
 	a.Frame, a.Time, a.TSN, a.End, a.Heard, a.Passed = r.Frame, r.Time, m.First, m.First+int64(len(m.TSNs)), r.Heard, r.Passed
 	a.Sacked = r.Sacked
-	a.OnePlace, a.Shuffled, a.Complete = s.assoc.onePlace(), s.assoc.shook.shuffled, r.Complete
+	a.OnePlace, a.Shuffled = s.assoc.onePlace(), s.assoc.shook.shuffled
+	a.Mixed = s.reused && a.Shuffled
+	a.Complete = r.Complete && !a.Mixed
 	if a.HasPending {
 		a.HasPending, a.Pending = false, trace.Pending{}
 	}

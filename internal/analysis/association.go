@@ -703,6 +703,7 @@ func (a *Association) next(st *stream, side int, m *reassembly.Message, asks, se
 	st.before = st.now
 	st.before.supersede(side, seen)
 	st.now = a.begin(side, m, asks)
+	st.before.reused, st.now.reused = true, true
 }
 
 // stream returns a pair of streams.
@@ -811,12 +812,13 @@ func (a *Association) Finish() {
 	a.streams, a.latest, a.waiting, a.first = map[uint16]*stream{}, nil, nil, nil
 }
 
-// unused makes a record of an association that was for DDP on one side and for something
-// else on the other, and on which no session ever began: what the sides indicated is to be
-// judged, and a record is what rules judge.
+// unused makes a record of an association on which no session ever began although it was for DDP, if it was for
+// something else on the other side, or carries other user data, such as DDP with the octets of the payload protocol
+// identifier swapped: that is to be judged, and a record is what rules judge.
 func (a *Association) unused() {
 	x, y := &a.side[0], &a.side[1]
-	if a.begun || !x.HasAdaptation || !y.HasAdaptation || x.Adaptation == y.Adaptation || !a.ddp {
+	other := x.Odd[trace.OddPayload].Count+y.Odd[trace.OddPayload].Count > 0
+	if a.begun || !x.HasAdaptation || !y.HasAdaptation || x.Adaptation == y.Adaptation && !other || !a.ddp {
 		return
 	}
 	s := a.begin(0, &reassembly.Message{}, false)

@@ -22,6 +22,7 @@ type Session struct {
 	over   bool      // a Terminate or a Reject was seen
 	listed bool      // among those that wait
 	blind  bool      // it began while chunks were missing, see another
+	reused bool      // it is not the only one of its streams
 	ended  uint64    // the frame that brought the Terminate
 	early  trace.PDU // the answer, as far as it counts if it was captured before the Initiate
 }
@@ -106,7 +107,32 @@ func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
 		return false
 	}
 	over := h.done && h.order.Waiting() == 0 // its last number was before this one
+	if s.hasAnswered(side) && isAnswer(m) {
+		return false // nobody answers twice: its sender goes on with the numbers of the session before
+	}
 	return ssn != 0 && h.order.Begun() && h.order.Expected() == ssn && !over && !s.breaks(side, m)
+}
+
+// hasAnswered reports whether side has answered the Initiate of the session.
+func (s *Session) hasAnswered(side int) bool {
+	own := &s.Trace.Side[s.Dir(side)]
+	return own.HasFunction && own.Function != sctpddp.Initiate && own.Function != sctpddp.EnhancedInitiate && own.Function != sctpddp.Terminate
+}
+
+// isAnswer reports whether a message is an Accept or a Reject, plain or enhanced.
+func isAnswer(m *reassembly.Message) bool {
+	if m.PPID != sctpddp.PPIDControl {
+		return false
+	}
+	c, err := sctpddp.DecodeControl(m.Octets)
+	if err != nil {
+		return false
+	}
+	switch c.Function {
+	case sctpddp.Accept, sctpddp.Reject, sctpddp.EnhancedAccept, sctpddp.EnhancedReject:
+		return true
+	}
+	return false
 }
 
 // another reports whether a message belongs to another session, of which the beginning was lost together

@@ -92,7 +92,8 @@ var sctpSessionRules = []rules.Rule{
 				return rules.OutOfScope
 			},
 			Judge: func(r *rules.Report, c *model.Conn) {
-				if c.Trace.Ending != trace.Terminated {
+				// A Terminate with a number that was used before is there, too.
+				if c.Trace.Ending != trace.Terminated && !c.Directions[0].Ended() && !c.Directions[1].Ended() {
 					r.Report(rules.Violation{
 						Place: model.Place{Frame: c.Trace.EndFrame}, Message: "an accepted session ends without a session Terminate from either side",
 						Observed: c.Trace.Ending.String(), Expected: "a Terminate",
@@ -104,20 +105,16 @@ var sctpSessionRules = []rules.Rule{
 	{
 		ID: "SCTP-DDP-SEQ-03", Needs: catalogue.Start, Transport: rules.OnSCTP, Anywhere: true,
 		Control: &rules.On[*model.Control]{
-			Applies: func(_ *rules.Case, e *model.Control) rules.Scope {
-				if e.PDU.Dir != trace.R2I || e.Chunk.Order == trace.Duplicate {
+			Applies: func(c *rules.Case, e *model.Control) rules.Scope {
+				if e.Chunk.Order == trace.Duplicate {
 					return rules.OutOfScope
 				}
-				if e.Rejects() != nil {
+				if c.Refusal() != nil {
 					return inOrder(e.PDU)
 				}
 				return rules.InScope
 			},
-			Judge: func(r *rules.Report, e *model.Control) {
-				if e.Rejects() != nil && !r.Reported(e.Direction) {
-					r.On(e, "the passive side sends session control after its Reject", e.Function.String(), "nothing")
-				}
-			},
+			Judge: controlAfterReject,
 		},
 		Chunk: &rules.On[*model.Segment]{
 			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
@@ -203,8 +200,8 @@ var sctpSessionRules = []rules.Rule{
 		Chunk: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				switch a := &s.PDU.Chunk.Arrival; {
-				case !s.Peer.Offended || s.PDU.Chunk.Order == trace.Duplicate:
-					return rules.OutOfScope
+				case !s.Peer.Offended || s.PDU.Chunk.Order == trace.Duplicate, s.Op == model.OpTerminate:
+					return rules.OutOfScope // a Terminate of RDMAP says why the session ends
 				case a.Heard < 0:
 					return rules.Lacking(catalogue.Causal)
 				default:
@@ -233,25 +230,18 @@ var sctpSessionRules = []rules.Rule{
 		ID: "SCTP-DDP-SSN-02", Needs: catalogue.Start, Transport: rules.OnSCTP, Anywhere: true,
 		Field:    "iwd.sctp.ssn",
 		YieldsTo: []string{"SCTP-DDP-SSN-01"},
+		Control: &rules.On[*model.Control]{
+			Applies: func(c *rules.Case, e *model.Control) rules.Scope {
+				if k := e.Chunk; k.Order == trace.Duplicate && k.SSN == 0 {
+					return rules.OutOfScope // it may begin another session, of which the Initiate was not captured
+				}
+				return numbered(c, e.Direction, e.Chunk)
+			},
+			Judge: func(r *rules.Report, e *model.Control) { reportNumber(r, e, e.Chunk) },
+		},
 		Chunk: &rules.On[*model.Segment]{
-			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
-				switch k := s.PDU.Chunk; {
-				case k.Order == trace.Duplicate && (s.Gap || c.Trace.Flow[s.Dir].Waiting):
-					return rules.OutOfScope // with numbers missing it may be one that wrapped
-				case k.Order == trace.AfterMissing && !s.NeverSent:
-					return rules.Lacking(catalogue.Contig)
-				}
-				return rules.InScope
-			},
-			Judge: func(r *rules.Report, s *model.Segment) {
-				switch k := s.PDU.Chunk; k.Order {
-				case trace.Duplicate:
-					r.On(s, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each DDP-SSN once")
-				case trace.AfterMissing:
-					r.On(s, "DDP-SSNs are missing", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
-				default:
-				}
-			},
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope { return numbered(c, s.Direction, s.PDU.Chunk) },
+			Judge:   func(r *rules.Report, s *model.Segment) { reportNumber(r, s, s.PDU.Chunk) },
 		},
 	},
 	{
@@ -270,6 +260,30 @@ var sctpSessionRules = []rules.Rule{
 			},
 		},
 	},
+}
+
+// numbered is the scope of the rule that each chunk of a session has the next DDP-SSN.
+func numbered(c *rules.Case, h *model.Direction, k *trace.Chunk) rules.Scope {
+	switch {
+	case k.Arrival.Mixed:
+		return rules.Lacking(catalogue.Causal)
+	case k.Order == trace.Duplicate && (h.Gap || c.Trace.Flow[h.Dir].Waiting):
+		return rules.OutOfScope // with numbers missing it may be one that wrapped
+	case k.Order == trace.AfterMissing && !h.NeverSent:
+		return rules.Lacking(catalogue.Contig)
+	}
+	return rules.InScope
+}
+
+// reportNumber reports a DDP-SSN that comes twice, or before which some are missing.
+func reportNumber(r *rules.Report, at model.Placed, k *trace.Chunk) {
+	switch k.Order {
+	case trace.Duplicate:
+		r.On(at, "two chunks have the same DDP-SSN", fmt.Sprintf("DDP-SSN %d again", k.SSN), "each DDP-SSN once")
+	case trace.AfterMissing:
+		r.On(at, "DDP-SSNs are missing", fmt.Sprintf("DDP-SSN %d", k.SSN), "no gap")
+	default:
+	}
 }
 
 // inOrder is the scope of rules on a chunk in its session, where what stood before the chunk matters: the beginning of
@@ -333,6 +347,31 @@ func reportUnasked(r *rules.Report, c *model.Conn) {
 // strayAnswer is what is wrong with an answer to no Initiate.
 const strayAnswer = "an Initiate is answered although there is none"
 
+// controlAfterReject judges session control in a session that is refused. What the passive side sends behind its Terminate, and an
+// Initiate within the session, are for SCTP-DDP-SEQ-01. The active side may have sent its own before the refusal came.
+func controlAfterReject(r *rules.Report, e *model.Control) {
+	refusal := r.Conn.Refusal()
+	if refusal == nil || r.Reported(e.Direction) {
+		return
+	}
+	switch {
+	case e.PDU.Dir == trace.R2I:
+		if e.Rejects() != nil {
+			r.On(e, "the passive side sends session control after its Reject", e.Function.String(), "nothing")
+		}
+	case e.Misplaced() == model.InPlace && model.Heard(&e.Chunk.Arrival, refusal.TSN) == model.Having:
+		r.On(e, "the active side sends session control although it had the "+refusedWith(refusal), e.Function.String(), "nothing")
+	}
+}
+
+// refusedWith names what refused a session.
+func refusedWith(refusal *model.Control) string {
+	if refusal.Function == sctpddp.Terminate {
+		return "Terminate that refuses the session"
+	}
+	return "Reject"
+}
+
 // afterReject judges a segment in a session that is refused. What the passive side sends behind its Terminate
 // is for SCTP-DDP-SEQ-01.
 func afterReject(r *rules.Report, s *model.Segment) {
@@ -340,10 +379,7 @@ func afterReject(r *rules.Report, s *model.Segment) {
 	if refusal == nil || r.Reported(s.Direction) {
 		return
 	}
-	with := "Reject"
-	if refusal.Function == sctpddp.Terminate {
-		with = "Terminate that refuses the session"
-	}
+	with := refusedWith(refusal)
 	switch {
 	case s.Dir == trace.R2I:
 		if refusal.Function != sctpddp.Terminate {
