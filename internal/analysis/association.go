@@ -675,7 +675,7 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		return st.before
 	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
-	case asks && st.now.endsFor(side, ssn, m.First), answers && st.now.answered(side, m.First):
+	case asks && st.now.endsFor(side, ssn, m.First), answers && (st.now.answered(side, m.First) || st.now.answersAgain(side, m)):
 		a.next(st, side, m, asks, true)
 		if asks {
 			a.reuses(side, m, st.before)

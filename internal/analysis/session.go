@@ -119,6 +119,13 @@ func (s *Session) hasAnswered(side int) bool {
 	return own.HasFunction && own.Function != sctpddp.Initiate && own.Function != sctpddp.EnhancedInitiate && own.Function != sctpddp.Terminate
 }
 
+// answersAgain reports whether a message that has the first number of a session answers an Initiate, while side has answered that of this
+// session with that number: then it answers another one, which was not captured, or not yet.
+func (s *Session) answersAgain(side int, m *reassembly.Message) bool {
+	h := &s.dirs[side]
+	return s.hasAnswered(side) && m.First > h.first && h.order.Had(0) && isAnswer(m)
+}
+
 // isAnswer reports whether a message is an Accept or a Reject, plain or enhanced.
 func isAnswer(m *reassembly.Message) bool {
 	if m.PPID != sctpddp.PPIDControl {

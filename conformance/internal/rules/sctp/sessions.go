@@ -33,9 +33,7 @@ var sctpSessionRules = []rules.Rule{
 				case model.BehindTerminate:
 					r.On(e, "the side sends session control after its own Terminate", f, "nothing")
 				case model.NoInitiate:
-					if !unassigned(e.Function) { // else it is for SCTP-DDP-CTL-02
-						r.On(e, "the session does not begin with an Initiate", f, "Initiate")
-					}
+					reportNoInitiate(r, e)
 				case model.InitiateWithin:
 					r.On(e, "an Initiate is sent within a session", f, "none")
 				case model.StrayAnswer:
@@ -300,6 +298,19 @@ func inOrder(p *trace.PDU) rules.Scope {
 func reportTooEarly(r *rules.Report, e *model.Control) {
 	if x := e.TooEarly(); x != nil && r.Trace.Side[trace.I2R].SCTP.HasInit {
 		r.On(x.Place, "an Initiate is answered before it is sent", fmt.Sprintf("%s; the Initiate in frame %d acknowledges it", x.Function, e.Where().Frame), "the Initiate first")
+	}
+}
+
+// reportNoInitiate reports what begins a session in the place of an Initiate. A Terminate may refuse an Initiate of the other side that
+// was not captured.
+func reportNoInitiate(r *rules.Report, e *model.Control) {
+	v := rules.Violation{Place: e.Where(), Message: "the session does not begin with an Initiate", Observed: e.Function.String(), Expected: "Initiate"}
+	switch {
+	case unassigned(e.Function): // it is for SCTP-DDP-CTL-02
+	case e.Function == sctpddp.Terminate && e.Chunk.SSN == 0:
+		r.ReportUnlessUnseen(v)
+	default:
+		r.Report(v)
 	}
 }
 
