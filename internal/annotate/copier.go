@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
+	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
 	"github.com/iwdissect/iwdissect/internal/capture"
@@ -36,6 +38,8 @@ type Options struct {
 	Application string
 	// Live hands on what was written before more is waited for.
 	Live bool
+	// Hold, if not 0, is how long a frame is held back at most where Live is set and the capture is read once.
+	Hold time.Duration
 	// Beside has it write in a goroutine of its own.
 	Beside bool
 	// Tell is called with damage of the capture that was skipped.
@@ -47,8 +51,8 @@ type Report struct {
 	// Frames were copied, of which Commented have comments of ours.
 	Frames, Commented uint64
 	// Late is how many comments became known after their frame was written, FirstLate the
-	// first such frame.
-	Late, FirstLate uint64
+	// first such frame: they stand at a later one. Missing is how many of them do not, as no frame came any more.
+	Late, FirstLate, Missing uint64
 	// Simple, Damaged and Long count frames that should have comments but cannot: their block
 	// has no options, its options are damaged, or it would be too long.
 	Simple, Damaged, Long uint64
@@ -71,8 +75,10 @@ type Copier struct {
 
 	enc  *pcapng.Writer // makes blocks of the records of a pcap file
 	list [][]byte       // of the comments of a block
-	// late gets what became known of a frame that was written; nil: it is counted.
-	late func(frame uint64, text func([]byte) []byte)
+	now  int64          // when the frame at hand came, in nanoseconds, if frames are held back for a time
+	// next are comments for the frame that comes next, waiting is how many became known after their frame was written.
+	next    held
+	waiting uint64
 }
 
 // NewCopier writes to w.
@@ -114,7 +120,7 @@ func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 	r := f.Reader()
 	f.Recount() // comments name the frames of what is written
 	if c.opt.Live {
-		f.Before(func() bool { c.out.flush(); return !c.out.broken() })
+		defer c.live(f)()
 	}
 	var rec pcapng.Record
 	for !c.out.broken() {
@@ -137,7 +143,7 @@ func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 		if err != nil {
 			return err
 		}
-		c.window.push(held{frame: rec.Number, packet: true, block: block, big: r.BigEndian()})
+		c.hold(&held{frame: rec.Number, packet: true, block: block, big: r.BigEndian(), came: c.now})
 		run.Frame(&rec)
 		c.drain(false)
 	}
@@ -148,6 +154,7 @@ func (c *Copier) frames(f *capture.File, run *pipeline.Run) (err error) {
 		}
 	}
 	c.drain(true)
+	c.report.Missing = c.waiting
 	switch {
 	case c.opt.Known != nil && !c.out.broken() && c.report.Frames != c.opt.Frames:
 		return fmt.Errorf("%w: it had %d frames, and now %d", ErrChanged, c.opt.Frames, c.report.Frames)
@@ -312,27 +319,70 @@ func (c *Copier) add(frame uint64, p place, text func([]byte) []byte) {
 		return // the first reading has kept it
 	}
 	if !c.window.add(frame, p, text) {
-		if c.late != nil {
-			c.late(frame, text)
+		c.behind(frame, text)
+	}
+}
+
+// hold holds a packet back, with the comments that had none to stand at.
+func (c *Copier) hold(h *held) {
+	c.window.push(*h)
+	if len(c.next.comments) == 0 && c.next.more == 0 {
+		return
+	}
+	newest := c.window.held[len(c.window.held)-1]
+	for _, text := range c.next.texts(nil) {
+		c.window.addTo(newest, place{unplaced, ofDiagnosis}, func(b []byte) []byte { return append(b, text...) })
+	}
+	c.next.reset(&held{}, true)
+	c.waiting = 0
+}
+
+// note adds a comment to the newest packet that is held back, or to the one that comes next. It reports whether there is one.
+func (c *Copier) note(text func([]byte) []byte) bool {
+	p := place{unplaced, ofDiagnosis}
+	for _, h := range slices.Backward(c.window.held) {
+		if h.packet {
+			c.window.addTo(h, p, text)
+			return true
 		}
-		c.report.Missed(frame)
+	}
+	c.next.add(p, text)
+	return false
+}
+
+// behind notes what became known of a frame that was written.
+func (c *Copier) behind(frame uint64, text func([]byte) []byte) {
+	said := text(nil)
+	if len(said) == 0 {
+		return
+	}
+	if c.report.Late == 0 || frame < c.report.FirstLate {
+		c.report.FirstLate = frame
+	}
+	c.report.Late++
+	if !c.note(func(b []byte) []byte {
+		b = fmt.Appendf(b, Prefix+"of frame %d: ", frame)
+		return append(b, bytes.TrimPrefix(said, []byte(Prefix))...)
+	}) {
+		c.waiting++
 	}
 }
 
-// Missed counts a comment of a frame that was written already.
-func (r *Report) Missed(frame uint64) {
-	if r.Late == 0 || frame < r.FirstLate {
-		r.FirstLate = frame
+// Diagnosis adds what was diagnosed to the frame that shows it, or to a later one if that was written already.
+func (c *Copier) Diagnosis(frame uint64, text func([]byte) []byte) {
+	if !c.window.add(frame, place{unplaced, ofDiagnosis}, text) {
+		c.behind(frame, text)
 	}
-	r.Late++
 }
 
-// Shows says that a frame shows what was diagnosed. If it is held back, [Options.Diagnoses] is asked for
-// that when it is written.
-func (c *Copier) Shows(frame uint64) {
-	if h := c.window.find(frame); h != nil {
+// Shows says that a frame shows what was diagnosed. It reports whether the frame is held back: then [Options.Diagnoses] is asked
+// for that when it is written.
+func (c *Copier) Shows(frame uint64) bool {
+	h := c.window.find(frame)
+	if h != nil {
 		h.shows = true
 	}
+	return h != nil
 }
 
 // PDU implements [trace.Sink].

@@ -2,7 +2,6 @@ package annotate
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"time"
 
@@ -26,9 +25,7 @@ type StreamOptions struct {
 // newest frame, with the number of its own.
 type Stream struct {
 	Copier
-	hold int64
-	// next are comments for the frame that comes next.
-	next held
+	wait int64 // how long a frame is held back
 	rec  pcapng.Record
 }
 
@@ -37,11 +34,10 @@ const mostHeld = 100_000
 
 // NewStream writes the head of the stream to w.
 func NewStream(w io.Writer, opt StreamOptions) (*Stream, error) {
-	s := &Stream{hold: int64(opt.Hold)}
+	s := &Stream{wait: int64(opt.Hold)}
 	s.opt = Options{Words: opt.Words}
 	s.out = newWriter(w, false)
 	s.window.most = mostHeld
-	s.late = s.behind
 	var head bytes.Buffer
 	var err error
 	if s.enc, err = pcapng.NewWriter(&head, pcapng.WriterOptions{Format: pcapng.PCAPNG, Application: opt.Application}); err != nil {
@@ -69,14 +65,7 @@ func (s *Stream) Add(f *capture.Frame, now int64) error {
 	if err != nil {
 		return err
 	}
-	s.window.push(held{frame: f.Number, packet: true, block: block, came: now})
-	if len(s.next.comments) > 0 {
-		newest := s.window.held[len(s.window.held)-1]
-		for _, text := range s.next.texts(nil) {
-			s.window.addTo(newest, place{unplaced, ofDiagnosis}, func(b []byte) []byte { return append(b, text...) })
-		}
-		s.next.reset(&held{}, true)
-	}
+	s.hold(&held{frame: f.Number, packet: true, block: block, came: now})
 	return nil
 }
 
@@ -85,47 +74,11 @@ func (s *Stream) Note(text string) {
 	s.note(func(b []byte) []byte { return append(append(b, Prefix...), text...) })
 }
 
-func (s *Stream) note(text func([]byte) []byte) {
-	p := place{unplaced, ofDiagnosis}
-	if n := len(s.window.held); n > 0 {
-		s.window.addTo(s.window.held[n-1], p, text)
-		return
-	}
-	s.next.add(p, text)
-}
-
-// Diagnosis adds what was diagnosed to the frame that shows it, or to the newest one if that was
-// written already.
-func (s *Stream) Diagnosis(frame uint64, text func([]byte) []byte) {
-	if !s.window.add(frame, place{unplaced, ofDiagnosis}, text) {
-		s.behind(frame, text)
-	}
-}
-
-// behind notes what became known of a frame that was written.
-func (s *Stream) behind(frame uint64, text func([]byte) []byte) {
-	said := text(nil)
-	if len(said) == 0 {
-		return
-	}
-	s.note(func(b []byte) []byte {
-		b = fmt.Appendf(b, Prefix+"of frame %d: ", frame)
-		return append(b, bytes.TrimPrefix(said, []byte(Prefix))...)
-	})
-}
-
 // Release writes the frames that were held back long enough, and returns how long the next one has
 // to wait, or 0 if there is none.
 func (s *Stream) Release(now int64) (wait time.Duration, err error) {
 	s.drain(false)
-	for len(s.window.held) > 0 {
-		if left := s.window.held[0].came + s.hold - now; left > 0 {
-			wait = time.Duration(left)
-			break
-		}
-		s.oldest()
-	}
-	s.out.flush()
+	wait = s.release(now, s.wait)
 	return wait, s.out.err
 }
 

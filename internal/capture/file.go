@@ -165,6 +165,9 @@ func (f *File) Waits() bool { return f.waits }
 // Before has a function called before more is read, see [pcapng.Reader.Before].
 func (f *File) Before(call func() bool) { f.r.Before(call) }
 
+// After has a function called when more was read, see [pcapng.Reader.After].
+func (f *File) After(call func()) { f.r.After(call) }
+
 // KeepComments asks for [Frame.Comments], which costs allocations.
 func (f *File) KeepComments(keep bool) { f.r.KeepComments = keep }
 

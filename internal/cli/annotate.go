@@ -33,8 +33,12 @@ type annotateOptions struct {
 	mute     bool // tells errors only
 }
 
-// usualWindow is how many frames of a pipe are held back.
-const usualWindow = 10_000
+const (
+	// usualWindow is how many frames of a pipe are held back.
+	usualWindow = 10_000
+	// holdPiped is for how long they are at most, while no more come. Connections that have closed are over before that.
+	holdPiped = 2 * lingerLive
+)
 
 func newAnnotate(s *IOStreams) *cobra.Command {
 	o := &annotateOptions{s: s, words: annotationWords()}
@@ -54,8 +58,8 @@ does. The packets of a pcap file get the same times, lengths and octets
 in blocks of pcapng. What is damaged in FILE is reported and left out.
 
 FILE is read twice, since some things become known only after their frame. What comes
-through a pipe can be read once: then the last frames are held back (--window), and what
-becomes known later is counted and reported. An older OUT is replaced, but never FILE.
+through a pipe can be read once: then the last frames are held back (--window, at most
+two seconds), and what becomes known later stands at a later frame. An older OUT is replaced, but never FILE.
 
 --upper-pdu writes instead the messages that Sends carry, put together and without
 headers of iWARP, as Wireshark exports PDUs: SMB2, RPC, iSCSI and NVMe get to their
@@ -187,11 +191,14 @@ func (a *annotation) write(w io.Writer) error {
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	f := src.Source.(*capture.File)
-	x.Live, x.Beside = f.Waits(), a.o.room(2)
+	x.Live, x.Beside, x.Hold = f.Waits(), a.o.room(2), holdPiped
 	c := annotate.NewCopier(w, x)
 	var run *pipeline.Run
 	if x.Known == nil || x.Known.From > 0 {
 		a.o.upper(&a.opt)
+		if x.Live {
+			a.opt.Linger = int64(lingerLive) // a pipe may have no end, at which connections would be over
+		}
 		sink := pipeline.Sink(c)
 		if once != nil {
 			sink = once.sink(a, c)
@@ -204,9 +211,6 @@ func (a *annotation) write(w io.Writer) error {
 	}
 	report, err := c.Copy(f, run)
 	stop()
-	if once != nil {
-		once.missed(report)
-	}
 	var writing *annotate.WriteError
 	switch {
 	case errors.As(err, &writing):
@@ -324,8 +328,10 @@ func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
 			s.say("%s", diagnose.Counted(n, one, many)+strings.Join(more, ""))
 		}
 	}
-	say(r.Late, "comment is missing, which", "comments are missing, which",
-		" became known when the frame was written already, first of frame ", strconv.FormatUint(r.FirstLate, 10), "; a file is read twice, and --window holds back more")
+	const late = " became known when the frame was written already, first of frame "
+	hint := strconv.FormatUint(r.FirstLate, 10) + "; a file is read twice, and --window holds back more"
+	say(r.Late-r.Missing, "comment stands at a later frame, which", "comments stand at later frames, which", late, hint)
+	say(r.Missing, "comment is missing, which", "comments are missing, which", late, hint)
 	if known != nil {
 		say(known.Dropped, "comment is", "comments are", " left out, to bound memory")
 	}

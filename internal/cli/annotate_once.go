@@ -33,6 +33,7 @@ type diagnosedOnce struct {
 
 func newDiagnosedOnce(x *annotate.Options) *diagnosedOnce {
 	o := &diagnosedOnce{diagnosing: newDiagnosing(&pipeline.Selection{}, false), told: map[*diagnose.Diagnosis]bool{}}
+	o.Unfinished = true
 	x.Over, x.Diagnoses = o.over, o.of
 	return o
 }
@@ -40,15 +41,34 @@ func newDiagnosedOnce(x *annotate.Options) *diagnosedOnce {
 // sink judges and diagnoses what the copier writes.
 func (o *diagnosedOnce) sink(a *annotation, c *annotate.Copier) pipeline.Sink {
 	o.New = func(d *diagnose.Diagnosis) {
-		if frame, ok := shownAt(d); ok {
-			c.Shows(frame)
+		if frame, ok := shownAt(d); ok && !o.told[d] && !c.Shows(frame) {
+			o.told[d] = true
+			c.Diagnosis(frame, wordsOf(d))
 		}
 	}
+	seen := &seenOnce{c, o}
 	if a.o.unjudged {
-		return &unjudgedOnce{c, o}
+		return &unjudgedOnce{seen}
 	}
-	return judgeFor(a.name, c, o, account(&a.opt), a.tell, nil)
+	return judgeFor(a.name, seen, o, account(&a.opt), a.tell, nil)
 }
+
+// seenOnce has the diagnoses learn what they wait for.
+type seenOnce struct {
+	*annotate.Copier
+	to *diagnosedOnce
+}
+
+// PDU implements [trace.Sink].
+func (s *seenOnce) PDU(p *trace.PDU) {
+	s.Copier.PDU(p)
+	if p.Kind == trace.KindReply {
+		s.to.Reply(p)
+	}
+}
+
+// Frame implements [pipeline.Sink].
+func (s *seenOnce) Frame(f *pipeline.Frame) { s.to.Settle(f.Time) }
 
 // over adds what is to be said of the whole capture.
 func (o *diagnosedOnce) over() {
@@ -66,20 +86,8 @@ func (o *diagnosedOnce) of(frame uint64, add func(text func([]byte) []byte)) {
 	}
 }
 
-// missed counts the diagnoses that became known too late.
-func (o *diagnosedOnce) missed(r *annotate.Report) {
-	for _, d := range o.List() {
-		if frame, ok := shownAt(d); ok && !o.told[d] {
-			r.Missed(frame)
-		}
-	}
-}
-
 // unjudgedOnce diagnoses connections without the rules.
-type unjudgedOnce struct {
-	*annotate.Copier
-	to *diagnosedOnce
-}
+type unjudgedOnce struct{ *seenOnce }
 
 // Ended implements [pipeline.Judge].
 func (u *unjudgedOnce) Ended(c *trace.Connection) { u.to.Connection(c, nil, nil) }

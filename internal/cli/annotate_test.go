@@ -33,14 +33,15 @@ func (c *arrived) count(text string) int {
 	return bytes.Count(c.b.Bytes(), []byte(text))
 }
 
-// TestAnnotate_Live: what came through a pipe is written, with its comments, before more comes.
+// TestAnnotate_Live: what came through a pipe is written, with its comments, before more comes: at once if nothing is held back, else
+// after a while.
 func TestAnnotate_Live(t *testing.T) {
 	file, err := os.ReadFile("../../testdata/pcaps/rping-p2p-read-crc.pcap")
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := len(file) / 2
-	for _, args := range [][]string{{"--window", "0"}, {"--upper-pdu"}} {
+	for _, args := range [][]string{{"--window", "0"}, {"--upper-pdu"}, nil} {
 		in, feed, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)

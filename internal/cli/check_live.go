@@ -106,6 +106,7 @@ type checkView struct {
 	found   bool   // an open finding at or above the level
 	dropped int    // findings that are not kept
 	judged  uint64 // connections that are selected
+	pending diagnose.Pending
 }
 
 // What is kept for the reports that are written at the end.
@@ -179,7 +180,7 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	kept := c.Tally.Add(diagnose.Judged(t, vs))
 	var ds []diagnose.Diagnosis
 	if t == v.c.sink.ending { // else it was diagnosed before
-		ds = diagnose.ConnectionDecided(t, fs, vs, v.decided(fs))
+		ds = v.pending.Hold(diagnose.ConnectionDecided(t, fs, vs, v.decided(fs)))
 	}
 	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
 	if !v.whole() {
@@ -194,6 +195,15 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	}
 	if len(kept) > 0 && len(c.Verdicts) < mostLiveVerdicts {
 		c.Verdicts = append(c.Verdicts, render.ConnVerdicts{Conn: t.Number, Rules: kept})
+	}
+}
+
+func (v *checkView) reply(p *trace.PDU) { v.pending.Reply(p) }
+
+// settle writes the diagnoses that waited for another connection.
+func (v *checkView) settle(now int64) {
+	for _, d := range v.pending.Settled(now) {
+		v.stream(func(r render.LiveReport) error { return r.Judged(v.checked.File, d.Conn, []diagnose.Diagnosis{d}, nil) })
 	}
 }
 

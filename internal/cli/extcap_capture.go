@@ -139,6 +139,18 @@ func (v *wiresharkView) keep() conformance.Sink {
 	return v.ds
 }
 
+func (v *wiresharkView) reply(p *trace.PDU) {
+	if v.ds != nil {
+		v.ds.Reply(p)
+	}
+}
+
+func (v *wiresharkView) settle(now int64) {
+	if v.ds != nil {
+		v.ds.Settle(now)
+	}
+}
+
 // refresh writes the frames that were held back long enough. What cannot be written the buffer
 // tells behind it.
 func (v *wiresharkView) refresh(now time.Time) {

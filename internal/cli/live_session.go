@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -85,6 +86,14 @@ type liveView interface {
 	finish(dropped string)
 }
 
+// settlingView is a view whose diagnoses may wait for another connection.
+type settlingView interface {
+	// reply is told of each MPA Reply.
+	reply(*trace.PDU)
+	// settle shows what is known, or was waited for long enough, at the time now.
+	settle(now int64)
+}
+
 // frameView is a view that is shown the frames themselves, before the run is. Nothing is told but
 // errors.
 type frameView interface {
@@ -147,6 +156,9 @@ func (o *liveOptions) session(view func(*session) (liveView, error)) (*session, 
 	c.metrics = newLiveMetrics(o.listen)
 	c.stats = o.stats(&o.input, &lean, shown, foresight{})
 	c.sink = c.judged(shown)
+	if v, ok := c.view.(settlingView); ok {
+		c.sink.reply = v.reply
+	}
 	lean.Lean = c.view.sink() == nil && c.sink.engine == nil && (c.stats == nil || !c.stats.needs.PDUs) && c.metrics == nil
 	c.run = pipeline.New(lean, c.metrics.beside(c.stats.beside(c.sink)))
 	if c.h, err = o.tap(o.taps()); err != nil {
@@ -246,6 +258,8 @@ type liveSink struct {
 	engine *conformance.Engine
 	over   []*trace.Connection
 	ending *trace.Connection // that is being judged
+	// reply, if not nil, is told of each MPA Reply.
+	reply func(*trace.PDU)
 }
 
 // PDU implements [trace.Sink].
@@ -255,6 +269,9 @@ func (l *liveSink) PDU(p *trace.PDU) {
 	}
 	if l.engine != nil {
 		l.engine.PDU(p)
+	}
+	if l.reply != nil && p.Kind == trace.KindReply {
+		l.reply(p)
 	}
 }
 
@@ -404,6 +421,14 @@ func (c *session) idle() {
 	}
 	c.view.ended(picks(c.sel, c.sink.over)) // also for findings that are on no connection that ends now
 	c.forget()
+	c.settle(now)
+}
+
+// settle shows the diagnoses that waited for another connection, and wait no more.
+func (c *session) settle(now int64) {
+	if v, ok := c.view.(settlingView); ok && !c.gone {
+		v.settle(now)
+	}
 }
 
 // over shows the connections that have ended.
@@ -474,6 +499,7 @@ func (c *session) handOn() {
 			c.unkept(err)
 		}
 	}
+	c.settle(c.latest)
 	if !c.gone {
 		c.view.refresh(now)
 	}
@@ -540,6 +566,7 @@ func (c *session) finish() {
 	c.metrics.close()
 	c.gate.end()
 	c.over()
+	c.settle(math.MaxInt64)
 	dropped := "drops unknown"
 	stats, err := c.h.Stats()
 	if err == nil {

@@ -63,6 +63,9 @@ func (v *liveTables) ended(cs []*trace.Connection) {
 	}
 }
 
+func (v *liveTables) reply(p *trace.PDU) { v.watch.Reply(p) }
+func (v *liveTables) settle(now int64)   { v.watch.Settled(now) }
+
 func (v *liveTables) finish(dropped string) {
 	c := v.c
 	sum := &render.Summary{
@@ -94,6 +97,13 @@ func (v *liveLines) ended(cs []*trace.Connection) {
 	v.liveTables.ended(cs)
 	for _, t := range cs {
 		v.lines.Verdict(t, v.watch)
+	}
+}
+
+func (v *liveLines) settle(now int64) {
+	ds := v.watch.Settled(now)
+	for i := range ds {
+		v.lines.Belated(&ds[i])
 	}
 }
 

@@ -23,7 +23,7 @@ func (a *about) tellTaken(at int) {
 func (s *Summary) Decided(c *trace.Connection, findings []conformance.Finding, verdicts []conformance.Judgement, decided []bool) {
 	a := s.about(c, findings)
 	a.verdicts = verdicts
-	if s.attempts.second(c); len(findings) > 0 {
+	if s.attempts.ended(c); len(findings) > 0 {
 		s.attempts.explains(a)
 	}
 	if s.again(c.Number) {

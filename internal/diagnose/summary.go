@@ -16,7 +16,7 @@ type Summary struct {
 	// Keep, if not nil, says which diagnoses of connections are kept.
 	Keep func(*Diagnosis) bool
 	// New, if not nil, is called with each diagnosis that is added to the list, and again when an
-	// earlier connection tells it instead.
+	// earlier connection tells it instead. What waits for another connection is added by [Summary.Settle].
 	New func(*Diagnosis)
 	// Live says that the capture was taken by this program, from an interface.
 	Live bool
@@ -63,7 +63,7 @@ func (s *Summary) Connection(c *trace.Connection, findings []conformance.Finding
 // take adds what was said of a connection.
 func (s *Summary) take(a *about) {
 	for _, d := range a.diagnoses {
-		if d.mayFallBack && s.New == nil && s.attempts.hold(&d) {
+		if d.mayFallBack && s.attempts.hold(&d) {
 			continue
 		}
 		if s.Keep != nil && !s.Keep(&d) {

@@ -37,6 +37,7 @@ type buffer struct {
 	fresh int                      // r when the buffer was lent: no record of it was handed out
 
 	before func() bool // see [Reader.Before]; may be nil
+	after  func()      // see [Reader.After]; may be nil
 }
 
 const (
@@ -72,6 +73,9 @@ func (b *buffer) fill(n int) bool {
 		}
 		end := b.makeRoom(n)
 		m, err := b.src.Read(b.buf[b.w:end])
+		if b.after != nil {
+			b.after()
+		}
 		if m < 0 || m > end-b.w {
 			m, err = 0, errBadCount
 		}

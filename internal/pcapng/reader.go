@@ -195,6 +195,9 @@ func (r *Reader) Lend(lend func(done []byte) []byte) { r.in.lend = lend }
 // handed out, but for a record that is not whole. If it returns false, the input ends there.
 func (r *Reader) Before(f func() bool) { r.in.before = f }
 
+// After has a function called when more was read, or cannot be, after each call of that of [Reader.Before] that returned true.
+func (r *Reader) After(f func()) { r.in.after = f }
+
 // Format tells what kind of file is read.
 func (r *Reader) Format() Format { return r.format }
 

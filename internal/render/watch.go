@@ -25,6 +25,8 @@ type Watch struct {
 	tally   conformance.Tally
 	// diagnoses are those of all connections that have ended.
 	diagnoses diagnose.Summary
+	// pending are those of single connections that wait for another connection.
+	pending diagnose.Pending
 	// total counts all findings by severity; open sums up those on connections that have not
 	// ended, by number.
 	total [conformance.Error + 1]uint64
@@ -87,7 +89,7 @@ func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 	w.tally.Add(diagnose.Judged(c, vs))
 	e, _ := w.entry(c)
 	if w.diagnoses.Connection(c, fs, vs); !e.judged {
-		e.diagnose(fs, vs)
+		w.diagnose(e, fs, vs)
 	}
 	e.judged = true
 	var sum Found
@@ -105,7 +107,7 @@ func (w *Watch) Connection(c *trace.Connection, fs []conformance.Finding, vs []c
 func (w *Watch) Ended(c *trace.Connection) {
 	if e, fresh := w.entry(c); fresh {
 		w.diagnoses.Connection(c, nil, nil)
-		e.diagnose(nil, nil)
+		w.diagnose(e, nil, nil)
 	}
 }
 
@@ -115,14 +117,34 @@ func (w *Watch) Capture(t *pipeline.Totals, o *pipeline.Others) {
 	w.diagnoses.Capture(t, o)
 }
 
-// diagnose keeps what is to be said of the connection besides its findings.
-func (o *watched) diagnose(fs []conformance.Finding, vs []conformance.Judgement) {
-	for _, d := range diagnose.Connection(o.conn, fs, vs) {
-		if d.Kind != diagnose.Rule {
-			o.diagnoses = append(o.diagnoses, d)
-			o.trouble[d.Severity]++
+// Reply takes an MPA Reply: a diagnosis of another connection may wait for it.
+func (w *Watch) Reply(p *trace.PDU) { w.pending.Reply(p) }
+
+// Settled returns the diagnoses that waited for another connection, and wait no more at the time now.
+func (w *Watch) Settled(now int64) []diagnose.Diagnosis {
+	ds := w.pending.Settled(now)
+	for i := range ds {
+		if at, ok := w.at[ds[i].Conn.Number]; ok {
+			w.ended[at].say(&ds[i])
 		}
 	}
+	return ds
+}
+
+// diagnose keeps what is to be said of the connection besides its findings.
+func (w *Watch) diagnose(o *watched, fs []conformance.Finding, vs []conformance.Judgement) {
+	w.pending.Ended(o.conn)
+	ds := w.pending.Hold(diagnose.Connection(o.conn, fs, vs))
+	for i := range ds {
+		if ds[i].Kind != diagnose.Rule {
+			o.say(&ds[i])
+		}
+	}
+}
+
+func (o *watched) say(d *diagnose.Diagnosis) {
+	o.diagnoses = append(o.diagnoses, *d)
+	o.trouble[d.Severity]++
 }
 
 // entry is what is kept of a connection that has ended. One that was dropped gets another.
@@ -239,11 +261,7 @@ func sentence(d *diagnose.Diagnosis) string {
 // Verdict writes the line of a connection that has ended, with what stands out. The watch
 // was told of it.
 func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
-	b := l.times.append(l.out.b, c.LastTime)
-	b = appendUint(b, c.LastFrame)
-	b = append(b, l.ends.of(c, trace.I2R)...)
-	b = appendNumber(b, "-- conn ", c.Number)
-	b = append(b, " ended: "...)
+	b := append(l.ofEnded(c), " ended: "...)
 	e, _ := w.entry(c)
 	b = append(b, e.verdict()...)
 	b = append(b, '\n')
@@ -254,6 +272,21 @@ func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
 	}
 	l.out.b = b
 	l.out.done()
+}
+
+// Belated writes what was not known when the line of its connection was written.
+func (l *Lines) Belated(d *diagnose.Diagnosis) {
+	b := append(l.ofEnded(d.Conn), ": "...)
+	l.out.b = append(append(b, sentence(d)...), '\n')
+	l.out.done()
+}
+
+// ofEnded begins a line about a connection that has ended.
+func (l *Lines) ofEnded(c *trace.Connection) []byte {
+	b := l.times.append(l.out.b, c.LastTime)
+	b = appendUint(b, c.LastFrame)
+	b = append(b, l.ends.of(c, trace.I2R)...)
+	return appendNumber(b, "-- conn ", c.Number)
 }
 
 // Open is a run's connections that have not ended.
