@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/iwdissect/iwdissect/internal/annotate"
+	"github.com/iwdissect/iwdissect/internal/pcapng"
 )
 
 // arrived is what was written so far.
@@ -158,4 +160,43 @@ func TestAnnotate_Lost(t *testing.T) {
 			t.Errorf("%s: %d %s", args, code, says)
 		}
 	}
+}
+
+// TestAnnotate_Endless: what went wrong on a connection stands in what comes out of a pipe that does not end, once later frames show that
+// the connection is over.
+func TestAnnotate_Endless(t *testing.T) {
+	frames := pcap(t, "term-wbadkey.pcap")
+	more := pcap(t, "lo-rping-crc.pcap")[:2]
+	frames = append(frames, later(more, frames[len(frames)-1].Time+int64(2*time.Second)-more[0].Time)...)
+	in, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out arrived
+	var errs bytes.Buffer
+	done := make(chan int)
+	go func() {
+		done <- Run(&IOStreams{In: in, Out: &out, Err: &errs}, []string{"annotate", "-q", "-", "-o", "-"})
+	}()
+	w, err := pcapng.NewWriter(feed, pcapng.WriterOptions{Format: pcapng.PCAPNG, Link: pcapng.Ethernet})
+	for i := range frames {
+		if err == nil {
+			err = w.WritePacket(&pcapng.Record{Data: frames[i].Data, Time: frames[i].Time, OrigLen: frames[i].OrigLen, Link: pcapng.Ethernet})
+		}
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	const told = annotate.Prefix + "error c0: ended by an error: Invalid STag. "
+	for end := time.Now().Add(timeout); out.count(told) < 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Error("it is not told")
+			break
+		}
+	}
+	_ = feed.Close()
+	if code := <-done; code != exitOK || out.count(told) != 1 {
+		t.Errorf("exit code %d: %s", code, &errs)
+	}
+	_ = in.Close()
 }
