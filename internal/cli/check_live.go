@@ -107,6 +107,7 @@ type checkView struct {
 	dropped int    // findings that are not kept
 	judged  uint64 // connections that are selected
 	pending diagnose.Pending
+	once    diagnose.Once
 }
 
 // What is kept for the reports that are written at the end.
@@ -181,6 +182,7 @@ func (v *checkView) Connection(t *trace.Connection, fs []conformance.Finding, vs
 	var ds []diagnose.Diagnosis
 	if t == v.c.sink.ending { // else it was diagnosed before
 		ds = v.pending.Hold(diagnose.ConnectionDecided(t, fs, vs, v.decided(fs)))
+		ds = slices.DeleteFunc(ds, func(d diagnose.Diagnosis) bool { return v.once.Again(&d) })
 	}
 	v.stream(func(r render.LiveReport) error { return r.Judged(c.File, t, ds, vs) })
 	if !v.whole() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,6 +154,32 @@ func TestCheckLive_Usage(t *testing.T) {
 		var out, errs bytes.Buffer
 		if code := Run(&IOStreams{Out: &out, Err: &errs}, append([]string{"check"}, strings.Fields(tt.args)...)); code != exitUsage || !strings.Contains(errs.String(), tt.want) {
 			t.Errorf("%s: exit code %d: %s", tt.args, code, &errs)
+		}
+	}
+}
+
+// TestLive_Once: that both ends are on one host is told once, whatever connection it is seen on; other problems are told of each.
+func TestLive_Once(t *testing.T) {
+	local, ended := pcap(t, "lo-rping-crc.pcap"), pcap(t, "term-wbadkey.pcap")
+	for _, check := range []bool{false, true} {
+		var out bytes.Buffer
+		var slept time.Duration
+		f := &feed{}
+		for range 3 {
+			f.add(5*time.Minute, local)
+			f.add(5*time.Minute, ended)
+		}
+		s := &IOStreams{Out: &out, Err: io.Discard}
+		if check {
+			f.check(t, s, &slept)
+		} else if err := f.run(t, s, &slept, "-q"); err != nil {
+			t.Fatal(err)
+		}
+		lines, _, _ := strings.Cut(out.String(), "\nfeed0")
+		for text, want := range map[string]int{"  note: on one host.": 1, "  error: ended by an error: Invalid STag.": 3} {
+			if n := strings.Count(lines, text); n != want {
+				t.Errorf("check %t: %q stands there %d times:\n%s", check, text, n, lines)
+			}
 		}
 	}
 }

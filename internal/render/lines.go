@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/visible"
@@ -32,6 +33,7 @@ type Lines struct {
 	ends  ends
 	// several says that a connection other than number 0 was shown.
 	several bool
+	once    diagnose.Once
 }
 
 // LineOptions choose what is written of a PDU.

@@ -266,6 +266,9 @@ func (l *Lines) Verdict(c *trace.Connection, w *Watch) {
 	b = append(b, e.verdict()...)
 	b = append(b, '\n')
 	for i := range e.diagnoses {
+		if l.once.Again(&e.diagnoses[i]) {
+			continue
+		}
 		b = append(b, "    "...)
 		b = append(b, sentence(&e.diagnoses[i])...)
 		b = append(b, '\n')
