@@ -89,6 +89,10 @@ func TestVerdicts_Reason(t *testing.T) {
 		cutByFIN  = "timeline: [connect, send 99, send 99, close]\nfaults: [{at: send2, stop: 40}]\n"
 		cutWrong  = "timeline: [connect, send 16, send 16, send 100, close]\nfaults: [{at: send1, crc: bad}, {at: send3, stop: 40}, {by: server, ignores: [errors]}]\n"
 		cutBySnap = "capture: {snaplen: 110}\ntimeline: [connect, send 9, send 99, close]\n"
+		renamed   = "timeline: [connect, send 16, send 16, send 3000, close]\nfaults: [{at: send3/2, set: {iwarp_ddp.msn: 9}}, {by: server, ignores: [errors]}]\n"
+		whole     = "timeline: [connect, send 16, send 16, send 3000, close]\n"
+		cut, lost = "capture: {snaplen: 128}\n", "capture: {snaplen: 128, missing: [6]}\n"
+		number    = "DDP-UNTAG-MSN-04"
 		fin       = "TCP-FIN-FPDU-01"
 		afterFIN  = "TCP-CLOSE-DATA-01"
 		first     = "DDP-UNTAG-MSN-01"
@@ -109,6 +113,9 @@ func TestVerdicts_Reason(t *testing.T) {
 		{"a FIN in an FPDU, and a length", cutByFIN, "MPA-FPDU-LEN-01", conformance.Pass, 0},
 		{"a FIN in an FPDU, and a startup", cutByFIN, "MPA-START-02A", conformance.Pass, 0},
 		{"a FIN in an FPDU, and its pad", cutByFIN, "MPA-FPDU-PAD-01", conformance.Pass, 0},
+		{"the snap length leaves the headers, one of which has another MSN", cut + renamed, number, conformance.Fail, 0},
+		{"the snap length leaves the headers, which have one MSN", cut + whole, number, conformance.NotJudged, catalogue.MsgSync},
+		{"a packet is missing before a header that has another MSN", lost + renamed, number, conformance.NotJudged, catalogue.MsgSync},
 		{"the snap length cuts an FPDU, and its pad", cutBySnap, "MPA-FPDU-PAD-01", conformance.NotJudged, catalogue.Full},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

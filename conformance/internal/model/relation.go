@@ -1,5 +1,7 @@
 package model
 
+import "github.com/iwdissect/iwdissect/dissect/mpa"
+
 // Relation is the relation of a segment to the last message of its queue or flow.
 type Relation uint8
 
@@ -123,6 +125,13 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 		return Renamed, m
 	}
 	return Begins, m
+}
+
+// Adjoins reports whether a segment is in the FPDU right behind the last one of an open message, and all FPDUs of the direction were found
+// by the lengths of those before them, from the first one on: nothing can be between the two, even if octets of both were cut off.
+func (s *Segment) Adjoins(m *Message) bool {
+	f := s.PDU.FPDU
+	return s.Began && !s.Gap && !s.Unsure && f != nil && f.Sync == mpa.InSync && m.Open() && m.Final.end == s.PDU.From
 }
 
 // ChangesQueue reports whether a segment continues an open message of another queue.

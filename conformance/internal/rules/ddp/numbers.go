@@ -68,15 +68,21 @@ var messageNumberRules = []rules.Rule{
 	{
 		ID: "DDP-UNTAG-MSN-04", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
 		Field: "iwarp_ddp.msn",
-		Segment: inQueue(
-			func(_ *model.Segment, rel model.Relation, _ *model.Message) bool {
-				return rel == model.Renamed || rel == model.GoesOn
+		Segment: &rules.On[*model.Segment]{
+			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
+				rel, m := s.Relate()
+				scope := rules.InScopeIf(rel == model.Renamed || rel == model.GoesOn)
+				if rel == model.Renamed && s.Adjoins(m) {
+					scope = scope.Given(catalogue.MsgSync) // the headers prove it, whatever the snap length cut off
+				}
+				return scope
 			},
-			func(r *rules.Report, s *model.Segment, m *model.Message) {
-				if rel, _ := s.Relate(); rel == model.Renamed {
+			Judge: func(r *rules.Report, s *model.Segment) {
+				if rel, m := s.Relate(); rel == model.Renamed {
 					reportInQueue(r, s, m, "a segment continues the open message with a different MSN", fmt.Sprintf("MSN %d", s.DDP.MSN), fmt.Sprintf("MSN %d", m.MSN))
 				}
-			}),
+			},
+		},
 	},
 	{
 		ID: "DDP-DUP-01", Needs: catalogue.Sync, Tagged: mpa.No, ByShape: true,
