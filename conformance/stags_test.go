@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/scenario"
@@ -13,6 +14,7 @@ import (
 // that one may have handed it out again.
 func TestInvalidatedSTags(t *testing.T) {
 	const invalidate = ", {send: 16, invalidate: {region: buffer}}"
+	const again = invalidate + ", {write: 100, to: buffer}"
 	for _, c := range []struct {
 		name, steps string
 		want        []string
@@ -23,6 +25,8 @@ func TestInvalidatedSTags(t *testing.T) {
 		{"an atomic operation", "{write: 100, to: buffer}" + invalidate + ", {fetch_add: 1, at: buffer}", []string{"RDMAP-INVSTAG-04"}},
 		{"a Read", "{write: 100, to: buffer}" + invalidate + ", {read: 100, from_memory: buffer}", []string{"RDMAP-INVSTAG-04"}},
 		{"invalidated twice", "{write: 100, to: buffer}" + invalidate + invalidate, []string{"RDMAP-INVSTAG-04"}},
+		{"in each of three cycles", "{write: 100, to: buffer}" + again + again + again, []string{"RDMAP-INVSTAG-04"}},
+		{"two STags", "{write: 100, to: buffer}" + again + again + ", {send: 16, invalidate: {stag: 0x300}}, {write: 10, to: {stag: 0x300}}", []string{"RDMAP-INVSTAG-04"}},
 		{"invalidated twice, with an answer in between", "{write: 100, to: buffer}" + invalidate + ", server send 8" + invalidate, []string{"DDP-SEC-STAG-02"}},
 		{
 			"a Write behind an answer", "{write: 100, to: buffer}" + invalidate + ", server send 8, {write: 100, to: buffer}",
@@ -38,6 +42,9 @@ func TestInvalidatedSTags(t *testing.T) {
 		got := slices.DeleteFunc(ids(j.findings, ""), func(id string) bool { return id != "DDP-SEC-STAG-02" && id != "RDMAP-INVSTAG-04" })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q\n\t%s", c.name, got, c.want, text(j.findings))
+		}
+		if n := strings.Count(text(j.findings), ", 3 times"); (n == 1) != (c.name == "in each of three cycles") {
+			t.Errorf("%s: %s", c.name, text(j.findings))
 		}
 	}
 }

@@ -189,18 +189,28 @@ func (t *stags) invalidate(x ownSTag) {
 // reuse is an STag that was used after its invalidation, and where.
 type reuse struct {
 	STag uint32
-	At   Place
+	// At is where it was used first, Times how often: it may be handed out and invalidated again in between.
+	At    Place
+	Times int
 	// Again: it was invalidated once more. Refused: a Terminate is about it.
 	Again, Refused bool
 }
 
 // reuses records the use of an STag that the same side has invalidated.
 func (h *Direction) reuses(stag uint32, at Place, again bool) {
-	if _, was := h.gone[stag]; !was || len(h.Reused) >= maxReused {
+	if _, was := h.gone[stag]; !was {
 		return
 	}
+	i := slices.IndexFunc(h.Reused, func(x reuse) bool { return x.STag == stag && x.Again == again })
+	switch {
+	case i >= 0:
+		h.Reused[i].Times++
+	case len(h.Reused) >= maxReused:
+		return
+	default:
+		h.Reused = append(h.Reused, reuse{STag: stag, At: at, Times: 1, Again: again})
+	}
 	delete(h.gone, stag)
-	h.Reused = append(h.Reused, reuse{STag: stag, At: at, Again: again})
 }
 
 // stale reports whether the same side has invalidated an STag, and the other one has sent nothing since then by which

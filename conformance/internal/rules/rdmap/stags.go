@@ -29,6 +29,9 @@ var rdmapSTagRules = []rules.Rule{
 						Place: x.At, Message: "the side uses an STag that its own Send with Invalidate has invalidated",
 						Observed: fmt.Sprintf("STag %#08x", x.STag), Expected: "a valid STag, or this one after it was advertised again",
 					}
+					if x.Times > 1 {
+						v.Observed += fmt.Sprintf(", %d times", x.Times)
+					}
 					if x.Again {
 						v.Message = "the side invalidates an STag that its own Send with Invalidate has invalidated already"
 					}
