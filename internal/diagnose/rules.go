@@ -46,8 +46,9 @@ func (a *about) broken(found []*conformance.Finding) Diagnosis {
 		Text: brokenBy(f), same: f.Rule.ID,
 	}
 	if isAdvice(f) {
-		if f.Frame > 0 {
-			d.Text = strings.TrimSuffix(d.Text, ".") + fmt.Sprintf(" (frame %d).", f.Frame)
+		d.Text = inFrame(d.Text, f)
+		if x := ofOtherSide(found); x != nil {
+			d.Text += " " + adviceToo(f, x)
 		}
 		return d
 	}
@@ -73,12 +74,43 @@ func brokenBy(f *conformance.Finding) string {
 	return sentence(text)
 }
 
+// inFrame adds to a sentence the frame of a finding, if it has one.
+func inFrame(text string, f *conformance.Finding) string {
+	if f.Frame == 0 {
+		return text
+	}
+	return strings.TrimSuffix(text, ".") + fmt.Sprintf(" (frame %d).", f.Frame)
+}
+
+// adviceToo says that what the advice of a finding speaks of holds of the other side, too, as another finding shows.
+func adviceToo(first, other *conformance.Finding) string {
+	who := "the " + other.Dir.Sender()
+	switch {
+	case other.Message != first.Message:
+		return inFrame("Of "+who+": "+brokenBy(other), other)
+	case other.Observed != first.Observed:
+		return inFrame("The same holds of "+who+": observed "+other.Observed+".", other)
+	}
+	return inFrame("The same holds of "+who+".", other)
+}
+
+// ofOtherSide is the first finding about the side that the first one is not about; nil if there is none.
+func ofOtherSide(found []*conformance.Finding) *conformance.Finding {
+	first := found[0]
+	for _, f := range found {
+		if f.HasDir && first.HasDir && f.Dir != first.Dir {
+			return f
+		}
+	}
+	return nil
+}
+
 // brokenByBoth says what the first of some findings says, and where all of them are. If what holds of one side does not
 // hold of the other one, it says so of each.
 func (a *about) brokenByBoth(found []*conformance.Finding) string {
 	first := found[0]
-	other := slices.IndexFunc(found, func(f *conformance.Finding) bool { return f.HasDir && first.HasDir && f.Dir != first.Dir })
-	if other < 0 || found[other].Message == first.Message && found[other].Observed == first.Observed && found[other].Expected == first.Expected {
+	other := ofOtherSide(found)
+	if other == nil || other.Message == first.Message && other.Observed == first.Observed && other.Expected == first.Expected {
 		return brokenBy(first) + " " + a.whereOf(found)
 	}
 	var own, others []*conformance.Finding

@@ -1,0 +1,42 @@
+package diagnose_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iwdissect/iwdissect/internal/scenario"
+)
+
+// TestAdvice_BothSides: where advice is about both sides, what was seen of each is told.
+func TestAdvice_BothSides(t *testing.T) {
+	const rule = "ADV-S0-REV2"
+	for _, tt := range []struct {
+		name, faults string
+		want         []string
+		never        string
+	}{
+		{"both", "{at: request, set: {iwarp_mpa.enhanced_flag: 0}}", []string{"PD_Length 9 (frame 4).", "The same holds of the responder: observed S=0, PD_Length 7 (frame 5)."}, "expected"},
+		{"one", "{at: request, set: {iwarp_mpa.enhanced_flag: 0}}, {at: reply, payload: {size: 0}}", []string{"(frame 4)."}, "of the responder"},
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\nclient: {mpa: {private: hello, strict: false}}\nserver: {mpa: {private: welcome, strict: false}}\ntimeline: [connect, send 16, close]\nfaults: ["+tt.faults+"]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		for _, d := range diagnosed(t, written(t, s, false)) {
+			if !slices.Contains(d.Rules, rule) {
+				continue
+			}
+			told = true
+			for _, want := range tt.want {
+				if !strings.Contains(d.Text, want) || strings.Contains(d.Text, tt.never) {
+					t.Errorf("%s: %q", tt.name, d.Text)
+				}
+			}
+		}
+		if !told {
+			t.Errorf("%s: it is not told", tt.name)
+		}
+	}
+}
