@@ -64,10 +64,15 @@ func (d *Decoder) accept(w []byte, lead, n int) (Event, bool) {
 		r.susOff, r.suspect = d.off, d.cfg.Budget.add(r.suspect, w)
 	}
 	d.pass(f, whole)
+	d.dropPads()
+	return Got, true
+}
+
+// dropPads has the FPDUs behind the current one framed without pads, if that was found.
+func (d *Decoder) dropPads() {
 	if d.noPads {
 		d.noPads, d.pads = false, No
 	}
-	return Got, true
 }
 
 // maybeMarked reports whether an FPDU that was framed without markers may have some: in a

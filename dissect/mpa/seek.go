@@ -171,6 +171,11 @@ func (d *Decoder) search() (Event, bool) {
 		d.believe()
 		return None, false
 	}
+	return d.endSearch(end, last)
+}
+
+// endSearch ends a search that has found nothing, or waits for more octets. last: none come.
+func (d *Decoder) endSearch(end int64, last bool) (Event, bool) {
 	switch {
 	case last && d.sweep(end, false), !last && d.sweepMore(end):
 		return d.resync()

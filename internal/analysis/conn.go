@@ -339,10 +339,7 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	fl.Cut = fl.Cut || len(s.Data) < s.Len
 	fl.Heard, fl.SACKs = s.Time, fl.SACKs || s.SACK
 	if s.Len > 0 {
-		if options := uint8(s.Options); fl.Largest == 0 || options < fl.LeastOptions { //nolint:gosec // at most 40
-			fl.LeastOptions = options
-		}
-		fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
+		sized(fl, s)
 	}
 	if s.Flags&reassembly.FlagSYN != 0 {
 		c.begins(side, s, fl)
@@ -378,6 +375,14 @@ func (c *Conn) Packet(side int, s *reassembly.Segment, crcs mpa.Verified, ends *
 	}
 	c.release(side)
 	return note
+}
+
+// sized notes how large a packet with octets is.
+func sized(fl *trace.Flow, s *reassembly.Segment) {
+	if options := uint8(s.Options); fl.Largest == 0 || options < fl.LeastOptions { //nolint:gosec // at most 40
+		fl.LeastOptions = options
+	}
+	fl.Largest = max(fl.Largest, int32(s.Len)) //nolint:gosec // of an IP packet
 }
 
 // begins notes a SYN.

@@ -116,7 +116,7 @@ func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
 // hasAnswered reports whether side has answered the Initiate of the session.
 func (s *Session) hasAnswered(side int) bool {
 	own := &s.Trace.Side[s.Dir(side)]
-	return own.HasFunction && own.Function != sctpddp.Initiate && own.Function != sctpddp.EnhancedInitiate && own.Function != sctpddp.Terminate
+	return own.HasFunction && answers(own.Function)
 }
 
 // answersAgain reports whether a message that has the first number of a session answers an Initiate, while side has answered that of this
@@ -135,11 +135,12 @@ func isAnswer(m *reassembly.Message) bool {
 	if err != nil {
 		return false
 	}
-	switch c.Function {
-	case sctpddp.Accept, sctpddp.Reject, sctpddp.EnhancedAccept, sctpddp.EnhancedReject:
-		return true
-	}
-	return false
+	return answers(c.Function)
+}
+
+// answers reports whether session control answers an Initiate.
+func answers(f sctpddp.Function) bool {
+	return f == sctpddp.Accept || f == sctpddp.Reject || f == sctpddp.EnhancedAccept || f == sctpddp.EnhancedReject
 }
 
 // another reports whether a message belongs to another session, of which the beginning was lost together

@@ -248,22 +248,20 @@ func (c *Conn) started(side int, s *mpa.Startup) {
 	}
 	c.streamed(side, h.tailOff())
 	to := h.tailOff() + int64(len(h.tail()))
-	answered := s.Kind == mpa.StartupRequest && c.reply != nil && c.reply.acked >= to
-	if s.Kind == mpa.StartupRequest {
-		if t.Outcome == trace.Rejected && !answered {
-			c.forget()
-		}
+	request := s.Kind == mpa.StartupRequest
+	answered := request && c.reply != nil && c.reply.acked >= to
+	if t.Outcome == trace.Rejected && (request && !answered || !request && c.answersAnother(side)) {
+		c.forget()
+	}
+	if request {
 		c.roles(side)
 	} else {
-		if t.Outcome == trace.Rejected && c.answersAnother(side) {
-			c.forget()
-		}
 		c.roles(1 - side)
 		c.cutShort(1 - side)
 	}
 	c.emitStartup(side, s)
 	c.keepStartup(side, s)
-	if s.Kind == mpa.StartupRequest {
+	if request {
 		t.Startups++
 		c.reqNum, c.reqAt = c.env.pdu.Number, c.env.pdu.Time
 		if answered {

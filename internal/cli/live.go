@@ -211,11 +211,10 @@ func (o *liveOptions) checkShown() error {
 	if o.statsOnly() {
 		return nil
 	}
+	if err := o.checkShaped(); err != nil {
+		return err
+	}
 	switch {
-	case o.shaped() && (o.board || o.lines || o.summary || o.records != ""):
-		return usagef("-T, -e and -O go without --summary, --lines, --summary-only and --records")
-	case o.shaped() && o.tree:
-		return usagef("-V shows fields of PDUs in lines; -O all shows those of frames")
 	case o.board && (o.lines || o.summary || o.tree || o.hex || o.format != "text"):
 		return usagef("--summary goes without --lines, --summary-only, -V, -x and --format ndjson")
 	case o.records != "" && o.format == "text":
@@ -226,6 +225,19 @@ func (o *liveOptions) checkShown() error {
 		return usagef("--lines goes without --summary-only")
 	}
 	o.board = o.board || o.s.OutTTY && o.format == "text" && !(o.lines || o.summary || o.tree || o.hex || o.shaped())
+	return nil
+}
+
+// checkShaped decides what goes with the forms of tshark.
+func (o *liveOptions) checkShaped() error {
+	switch {
+	case !o.shaped():
+		return nil
+	case o.board || o.lines || o.summary || o.records != "":
+		return usagef("-T, -e and -O go without --summary, --lines, --summary-only and --records")
+	case o.tree:
+		return usagef("-V shows fields of PDUs in lines; -O all shows those of frames")
+	}
 	return nil
 }
 

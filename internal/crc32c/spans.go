@@ -25,7 +25,7 @@ func Spans(b []byte, ends []uint32, size func(at int) int, found func(at, size i
 }
 
 // past is what the register holds behind a zero octet.
-func past(register uint32) uint32 { return table[byte(register)] ^ register>>8 }
+func past(register uint32) uint32 { return table[register&0xff] ^ register>>8 }
 
 // times is what an octet adds, of which the highest bit adds w.
 func times(octet byte, w uint32) (sum uint32) {
