@@ -42,8 +42,9 @@ whole life. The worst connections are those with the most errors, then warnings,
 notes, and retransmissions and gaps; among equals, those that came first.
 
 TIME is as in RFC 3339, a date and time or a time of day in UTC as dissect shows
-them, or seconds since the first frame, such as +1.5 or 1.5s. Frames without a time
-are not selected by it.`
+them, or seconds since the first frame, such as +1.5 or 1.5s. A number of more than
+10 years of seconds, without + and s, is of seconds since 1970, as dissect -t e shows
+them. Frames without a time are not selected by it.`
 
 func (o *selectFlags) flags(f *pflag.FlagSet) {
 	f.Var(&filled{&o.conns}, "conn", "show only the connections `N[,M...]`, also ranges such as 3,7-9; -5 is 0-5")
@@ -138,6 +139,10 @@ var (
 	dayForms  = []string{time.TimeOnly, "15:04"}
 )
 
+// sinceEpoch is the length beyond which a number alone is of seconds since 1970, as dissect -t e shows them, and not of
+// seconds since the first frame: no capture is that long.
+const sinceEpoch = 10 * 365 * 24 * time.Hour
+
 // moment reads a TIME. It returns nil for nothing.
 func moment(flag, text string) (*pipeline.Moment, error) {
 	if text == "" {
@@ -154,14 +159,19 @@ func moment(flag, text string) (*pipeline.Moment, error) {
 			return &pipeline.Moment{At: int64(since), Kind: pipeline.TimeOfDay}, nil
 		}
 	}
-	length := strings.TrimPrefix(text, "+")
-	if _, err := strconv.ParseFloat(length, 64); err == nil {
+	length, signed := strings.CutPrefix(text, "+")
+	_, err := strconv.ParseFloat(length, 64)
+	number := err == nil
+	if number {
 		length += "s"
 	}
 	if d, err := time.ParseDuration(length); err == nil && d >= 0 {
+		if number && !signed && d > sinceEpoch {
+			return &pipeline.Moment{At: int64(d)}, nil
+		}
 		return &pipeline.Moment{At: int64(d), Kind: pipeline.SinceFirst}, nil
 	}
-	return nil, usagef("%s takes a time such as 2026-01-31T12:00:00Z, \"2026-01-31 12:00:00\", 12:00:00.5, +1.5 or 1.5s, not %q", flag, text)
+	return nil, usagef("%s takes a time such as 2026-01-31T12:00:00Z, \"2026-01-31 12:00:00\", 12:00:00.5, 1769860800.5, +1.5 or 1.5s, not %q", flag, text)
 }
 
 // selection is the selection of one run: it follows the frames of the run.

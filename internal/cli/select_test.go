@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/iwdissect/iwdissect/internal/pipeline"
 )
 
 // TestSelect_Nothing: check and dissect say that no frame is selected, and nothing if some are.
@@ -46,6 +49,26 @@ func TestSelect_Verdicts(t *testing.T) {
 	} {
 		if out := results(t, append(strings.Fields("check "+args), path)...); !strings.Contains(out, want) {
 			t.Errorf("%s: no %q in %s", args, want, out)
+		}
+	}
+}
+
+// TestMoment_Epoch: seconds since 1970 are told from those since the first frame, which may be many, too.
+func TestMoment_Epoch(t *testing.T) {
+	const second = int64(time.Second)
+	for text, want := range map[string]pipeline.Moment{
+		"1700000000.5":          {At: 1700000000*second + second/2},
+		"1700000000.123456789":  {At: 1700000000*second + 123456789},
+		"315360001":             {At: 315360001 * second},
+		"315360000":             {At: 315360000 * second, Kind: pipeline.SinceFirst},
+		"+1700000000.5":         {At: 1700000000*second + second/2, Kind: pipeline.SinceFirst},
+		"1700000000s":           {At: 1700000000 * second, Kind: pipeline.SinceFirst},
+		"1.5":                   {At: second + second/2, Kind: pipeline.SinceFirst},
+		"2023-11-14T22:13:20Z":  {At: 1700000000 * second},
+		"2023-11-14 22:13:20.5": {At: 1700000000*second + second/2},
+	} {
+		if got, err := moment("--after", text); err != nil || *got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 }
