@@ -40,3 +40,33 @@ func TestAdvice_BothSides(t *testing.T) {
 		}
 	}
 }
+
+// TestAdvice_BothSidesFolded: where advice is told with the rules that it explains, what was seen of these is not told twice.
+func TestAdvice_BothSidesFolded(t *testing.T) {
+	const (
+		pads  = "timeline: [connect, send 17, {send: 17, from: server}, close]\nfaults: ["
+		one   = "{at: send1, pad: {hex: '010101'}}"
+		other = "{at: send2, pad: {hex: '020202'}}"
+		zeros = "A receiver that checks the pad may refuse the FPDU."
+	)
+	for name, faults := range map[string]string{"both": one + ", " + other, "one": one} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\n"+pads+faults+"]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		for _, d := range diagnosed(t, written(t, s, false)) {
+			if len(d.Rules) < 2 || !slices.Contains(d.Rules, "ADV-PAD-NOT-ZERO") {
+				continue
+			}
+			told = true
+			said := d.Sentences()
+			if !strings.HasSuffix(said, zeros) || strings.Contains(said, "This explains") {
+				t.Errorf("%s: %q", name, said)
+			}
+		}
+		if !told {
+			t.Errorf("%s: it is not told", name)
+		}
+	}
+}

@@ -29,7 +29,7 @@ func (a *about) brokenRule(first *conformance.Finding) {
 	for _, rule := range first.Explains() {
 		for i := range a.diagnoses {
 			if d := &a.diagnoses[i]; slices.Contains(d.Rules, rule) {
-				d.Also, d.Rules = append(d.Also, first.Rule.Message), append(d.Rules, first.Rule.ID)
+				d.Also, d.Rules = append(d.Also, d.advised(found)), append(d.Rules, first.Rule.ID)
 				a.tellTaken(i)
 				return
 			}
@@ -92,6 +92,26 @@ func adviceToo(first, other *conformance.Finding) string {
 		return inFrame("The same holds of "+who+": observed "+other.Observed+".", other)
 	}
 	return inFrame("The same holds of "+who+".", other)
+}
+
+// advised says what advice says that is told with the rules that it explains. Where it is about both sides, what was seen of each
+// is told, too, unless it stands there as what was seen of those rules.
+func (d *Diagnosis) advised(found []*conformance.Finding) string {
+	one, other := found[0], ofOtherSide(found)
+	if other == nil || strings.Contains(d.Text, "observed "+one.Observed) && strings.Contains(d.Text, "observed "+other.Observed) {
+		return one.Rule.Message
+	}
+	one, another := withoutExplained(one), withoutExplained(other)
+	return inFrame(brokenBy(one), one) + " " + adviceToo(one, another)
+}
+
+// withoutExplained is a finding whose message does not name the rules that it explains.
+func withoutExplained(f *conformance.Finding) *conformance.Finding {
+	c := *f
+	if strings.HasPrefix(c.Message, f.Rule.Message) {
+		c.Message = f.Rule.Message
+	}
+	return &c
 }
 
 // ofOtherSide is the first finding about the side that the first one is not about; nil if there is none.
