@@ -530,12 +530,10 @@ func (c *Connection) Depth(d Dir) (depth int, ok bool) {
 }
 
 // Lasted is the time from the first frame to the last one in nanoseconds, 0 if the clock went
-// back; it is not known if one of them has no time.
+// back; it is not known if one of them has no time, see [Between].
 func (c *Connection) Lasted() (ns int64, known bool) {
-	if c.FirstTime == 0 || c.LastTime == 0 {
-		return 0, false
-	}
-	return max(c.LastTime-c.FirstTime, 0), true
+	ns, known = Between(c.FirstTime, c.LastTime)
+	return max(ns, 0), known
 }
 
 // Latency sums up durations in nanoseconds. Bins count them by size: each

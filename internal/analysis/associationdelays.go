@@ -14,7 +14,7 @@ func (a *Association) handshake(t sctp.Type) {
 	case t == sctp.TypeInit:
 		a.syn = a.cur.Time
 	case t == sctp.TypeCookieEcho && a.syn != 0 && a.rtt == 0:
-		a.rtt = max(a.cur.Time-a.syn, 0)
+		a.rtt = max(between(a.syn, a.cur.Time), 0)
 	}
 }
 

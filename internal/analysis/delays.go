@@ -45,7 +45,7 @@ func (c *Conn) arrives(side int, s *reassembly.Segment) (a arrival) {
 		return a
 	}
 	if c.work.syn != 0 && c.work.rtt == 0 && peer.Started() && c.Trace.Flow[c.Dir(side)].Opens {
-		c.work.rtt = max(s.Time-c.work.syn, 0)
+		c.work.rtt = max(between(c.work.syn, s.Time), 0)
 	}
 	if s.Len == 0 || !h.Started() || s.Flags&reassembly.FlagRST != 0 {
 		return a

@@ -340,7 +340,7 @@ func (c *upper) answered(side, i int, p *trace.PDU) {
 	h := c.queues[1-side].asks
 	r := &h.requests[i]
 	if !r.any {
-		r.any, r.first = true, trace.Elapsed(r.time, p.Time)
+		r.any, r.first = true, elapsed(r.time, p.Time)
 		h.answers = append(h.answers, answer{request: r.pdu, pdus: c.env.answer()})
 	}
 	a := &h.answers[h.answerTo(r)]
@@ -388,18 +388,16 @@ func (c *upper) drop(side, n int) {
 // elapsed is the time from a request to its answer, -1 if it is not known: one of them has no time, or they were
 // captured by clocks that differ.
 func elapsed(from, to int64) int64 {
-	if from == 0 || to == 0 || to < from {
-		return -1
+	if ns, known := trace.Between(from, to); known && to >= from {
+		return ns
 	}
-	return trace.Elapsed(from, to)
+	return -1
 }
 
 // between is the time from one packet to another, 0 if it is not known because one of them has no time.
 func between(from, to int64) int64 {
-	if from == 0 || to == 0 {
-		return 0
-	}
-	return trace.Elapsed(from, to)
+	ns, _ := trace.Between(from, to)
+	return ns
 }
 
 // complete ends request i of the other side, and those before it: their answers

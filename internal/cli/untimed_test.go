@@ -181,3 +181,30 @@ func TestZeroTime(t *testing.T) {
 		}
 	}
 }
+
+// TestClamped: of times that stand for others, as they are not within 1677 to 2262, no latency is known; what lies between other
+// frames is.
+func TestClamped(t *testing.T) {
+	const rping = "rping-rev2-crc.pcap"
+	far := shiftedFile(t, rping, func(int64, int64) int64 { return math.MaxInt64 })
+	ends := retimedFile(t, rping, func(fs []capture.Frame) []capture.Frame {
+		fs[len(fs)-1].Time = math.MaxInt64
+		return fs
+	})
+	nvmeFar := shiftedFile(t, "ulp-nvme-rdma-crc-cut.pcap", func(int64, int64) int64 { return math.MaxInt64 })
+	for _, tt := range []struct{ args, has, never string }{
+		{"analyze " + far, "no times", "Latency"},
+		{"analyze " + ends, "Latency", "292"},
+		{"analyze --format json " + far, `"kind":"read"`, `"min_ns"`},
+		{"dissect " + far, "Read Response", "0s"},
+		{"dissect -T fields -e tcp.analysis.ack_rtt -e tcp.analysis.initial_rtt " + far, "", "0.0"},
+		{"dissect -q -z rdma,srt --format json " + far, `"operations":[]`, `"min_ns"`},
+		{"analyze --format json " + nvmeFar, "", `"min_ns":0`},
+	} {
+		var out, err bytes.Buffer
+		code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, strings.Fields(tt.args))
+		if code == exitUsage || !strings.Contains(out.String(), tt.has) || strings.Contains(out.String(), tt.never) {
+			t.Errorf("%s: exit code %d, %s", tt.args, code, out.String())
+		}
+	}
+}

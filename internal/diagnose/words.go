@@ -63,11 +63,13 @@ func duration(ns int64) string {
 func Duration(ns int64) string { return duration(ns) }
 
 // Span is the time from a first to a last frame, which some captures do not have: Simple Packet Blocks of pcapng carry none.
+// Times that stand for others, see [trace.Between], say nothing.
 func Span(first, last int64) string {
-	if first == 0 || last == 0 || last == pipeline.Epoch { // all frames have the time 0
+	took, known := trace.Between(first, last)
+	if !known || last == pipeline.Epoch { // all frames have the time 0
 		return "no times"
 	}
-	return duration(max(trace.Elapsed(first, last), 0))
+	return duration(max(took, 0))
 }
 
 // list joins words: "a", "a and b", "a, b and c".

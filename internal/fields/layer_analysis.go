@@ -121,9 +121,9 @@ func timeOf(f *pipeline.Frame) int64 {
 	return f.Time
 }
 
-// between is the time from one frame to another, if both have one; else 0.
+// between is the time from one frame to another, if both have one that is not the end of its range, of which unknown is one; else 0.
 func between(from, to int64) (ns int64, known bool) {
-	if from == unknown || to == unknown {
+	if from == unknown || to == unknown || from == math.MaxInt64 || to == math.MaxInt64 {
 		return 0, false
 	}
 	return to - from, true

@@ -323,8 +323,8 @@ func (t *rdmaTimes) pair(conn uint64, w *turns, s *send) {
 func (t *rdmaTimes) turn(conn uint64, w *turns, s *send) {
 	waiting := len(w.times) - w.next
 	if waiting > 0 && w.dir != s.dir {
-		if asked := w.times[w.next]; asked != 0 && s.time != 0 {
-			t.add(conn, opSends, s.time-asked, s.end)
+		if took, known := trace.Between(w.times[w.next], s.time); known {
+			t.add(conn, opSends, took, s.end)
 		}
 		if w.next++; w.next == len(w.times) {
 			w.times, w.next = w.times[:0], 0

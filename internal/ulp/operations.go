@@ -153,10 +153,10 @@ func (c *conn) giveUp(dir trace.Dir, i int32) {
 
 // took is the time until now in nanoseconds, -1 if it is not known: frames without a time, or clocks that differ.
 func (o *Operation) took(now int64) int64 {
-	if o.time == 0 || now < o.time {
-		return -1
+	if ns, known := trace.Between(o.time, now); known && now >= o.time {
+		return ns
 	}
-	return trace.Elapsed(o.time, now)
+	return -1
 }
 
 // appendTook appends the time until now, if it is known.
