@@ -135,6 +135,28 @@ type UpperLayer struct {
 	// Outstanding is how many requests have no answer at present, Unanswered how many were
 	// given up: another one took their place.
 	Outstanding, Unanswered uint64
+	// Failures are the answers of each side that tell of errors which do not belong to normal use.
+	Failures [2]UpperFailures
+}
+
+// UpperFailures are answers of one side that tell of failed operations.
+type UpperFailures struct {
+	// Count is how many there are. Operation names the first one, "" if its request is not known; Asked is the frame of the
+	// request, 0 if that is not known, Frame the one with which the answer became known.
+	Count        uint64
+	Operation    string
+	Asked, Frame uint64
+	// Statuses are those that were given, in the order in which they came first. Of many kinds only the first ones are kept.
+	Statuses []UpperStatus
+}
+
+// UpperStatus is a status and how often it was given. Word is the name that the upper layer has for it, and Code its number, of
+// Digits hexadecimal digits: 0 if its word says all, less if it is decimal.
+type UpperStatus struct {
+	Word   string
+	Code   uint32
+	Digits int8
+	Count  uint64
 }
 
 // UpperTally sums up the operations of one name.
@@ -155,6 +177,9 @@ func (l *UpperLayer) clone() *UpperLayer {
 	own.Operations = slices.Clone(l.Operations)
 	for i := range own.Operations {
 		own.Operations[i].Latency = *l.Operations[i].Latency.clone()
+	}
+	for i := range own.Failures {
+		own.Failures[i].Statuses = slices.Clone(l.Failures[i].Statuses)
 	}
 	return &own
 }

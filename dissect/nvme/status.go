@@ -102,3 +102,25 @@ func (s Status) Name(fabrics bool) string {
 	}
 	return "unknown status"
 }
+
+// asynchronousEvent is the command that waits for an event, maybe for ever.
+const asynchronousEvent = "Asynchronous Event Request"
+
+// Ordinary reports whether the status tells of an error that belongs to normal use, of a command with a name: "" if it is
+// not known. What is ordinary of some commands is so of one that is not known.
+//
+// NVMe Base Specification 2.0 sections 3.3.3.2.1 (deletion of queues), 5.1 (Abort), 5.2 (Asynchronous Event Request) and 6.2 (fused
+// operations); a Compare compares. On the admin queue, hosts find out with these statuses what a controller has.
+func (s Status) Ordinary(q Queue, command string) bool {
+	switch v := s >> 1 & 0x7ff; v {
+	case 0x000, 0x008, 0x009, 0x103, 0x105, 0x285, 0x287:
+		return true
+	case 0x183, 0x190: // of Fabrics: Restart
+		return q != IOQueue
+	case 0x007:
+		return command == asynchronousEvent || command == ""
+	case 0x001, 0x002, 0x00b, 0x109, 0x10d, 0x10e, 0x10f:
+		return q != IOQueue && command != "Fabrics Connect"
+	}
+	return false
+}

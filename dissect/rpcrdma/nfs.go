@@ -176,3 +176,58 @@ func status4(v uint64) string {
 	}
 	return lowStatus(v)
 }
+
+// ordinaryStatuses are errors that belong to normal use, with the same meaning in all versions (RFC 1813 section 2.6, RFC 7530
+// section 13.1, RFC 8881 section 15.1, RFC 8276 section 8.5): names that are not there or there already, rights, kinds of files, what a
+// server does not have, answers to questions, locks that somebody else has, and what is to be tried again later, or in another way.
+var ordinaryStatuses = map[uint32]bool{
+	1: true, 2: true, 13: true, 17: true, 18: true, 20: true, 21: true, 22: true, 31: true, 63: true, 66: true,
+	10002: true, // NOT_SYNC
+	10003: true, // BAD_COOKIE
+	10004: true, // NOTSUPP
+	10005: true, // TOOSMALL
+	10007: true, // BADTYPE
+	10008: true, // JUKEBOX, DELAY
+	10009: true, // SAME
+	10010: true, // DENIED
+	10012: true, // LOCKED
+	10013: true, // GRACE
+	10015: true, // SHARE_DENIED
+	10016: true, // WRONGSEC
+	10017: true, // CLID_INUSE
+	10019: true, // MOVED
+	10021: true, // MINOR_VERS_MISMATCH
+	10024: true, // OLD_STATEID
+	10027: true, // NOT_SAME
+	10028: true, // LOCK_RANGE
+	10029: true, // SYMLINK
+	10031: true, // LEASE_MOVED
+	10032: true, // ATTRNOTSUPP
+	10033: true, // NO_GRACE
+	10038: true, // OPENMODE
+	10040: true, // BADCHAR
+	10041: true, // BADNAME
+	10043: true, // LOCK_NOTSUPP
+	10045: true, // DEADLOCK
+	10046: true, // FILE_OPEN
+	10054: true, // COMPLETE_ALREADY
+	10056: true, // DELEG_ALREADY_WANTED
+	10057: true, // DIRDELEG_UNAVAIL
+	10058: true, // LAYOUTTRYLATER
+	10059: true, // LAYOUTUNAVAILABLE
+	10060: true, // NOMATCHING_LAYOUT
+	10061: true, // RECALLCONFLICT
+	10062: true, // UNKNOWN_LAYOUTTYPE
+	10074: true, // CLIENTID_BUSY
+	10084: true, // DIRDELEG_UNAVAIL
+	10085: true, // REJECT_DELEG
+	10086: true, // RETURNCONFLICT
+	10088: true, // PARTNER_NOTSUPP
+	10090: true, // UNION_NOTSUPP
+	10095: true, // NOXATTR
+	10096: true, // XATTR2BIG
+}
+
+// OrdinaryStatus reports whether a status of NFS, of a version or of the callback, tells of an error that belongs to normal
+// use.
+func OrdinaryStatus(status uint32) bool { return status == 0 || ordinaryStatuses[status] }

@@ -308,3 +308,24 @@ func appendWords(dst []byte, words ...uint32) []byte {
 	}
 	return dst
 }
+
+// Ordinary reports whether a reply tells of no error, or of one that belongs to normal use: a client finds out which programs and
+// versions a server has, which flavor of security it wants, and that a context of RPCSEC_GSS is to be renewed (RFC 5531 section 9,
+// RFC 2203 section 5.3.3.3).
+func (r *RPC) Ordinary() bool {
+	switch {
+	case r.ReplyStat == Accepted:
+		return r.AcceptStat <= procUnavailable
+	case r.RejectStat == AuthError:
+		return r.AuthStat == authTooWeak || r.AuthStat == gssCredentialProblem || r.AuthStat == gssContextProblem
+	}
+	return r.RejectStat == RPCMismatch
+}
+
+// The values that belong to normal use: accepted calls up to the first one, and what is said of who sent it.
+const (
+	procUnavailable      AcceptStat = 3
+	authTooWeak          AuthStat   = 5
+	gssCredentialProblem AuthStat   = 13
+	gssContextProblem    AuthStat   = 14
+)

@@ -51,6 +51,7 @@ type Command uint16
 
 // The commands with descriptors.
 const (
+	CommandFlush Command = 7
 	CommandRead  Command = 8
 	CommandWrite Command = 9
 	// CommandCancel has no response.
@@ -284,3 +285,48 @@ func StatusName(v uint32) string { return statusName(uint64(v)) }
 // Failed reports whether an NTSTATUS tells of an error, and not of success, of something
 // worth knowing, or that the exchange goes on.
 func Failed(v uint32) bool { return v>>30 == 3 && v != 0xC0000016 }
+
+// ordinaryStatuses are errors that belong to normal use, also of what stands in one chain with what they are of ([MS-SMB2] sections
+// 3.3.5.2.7.2 and 3.3.4.4, [MS-FSA] section 2.1.5): names and kinds of files, rights, locks, ends of files and of pipes, what a server does
+// not have, what was cancelled, and sessions that are to be renewed.
+var ordinaryStatuses = map[uint32]bool{
+	0xC0000004: true, 0xC0000010: true, 0xC0000011: true, 0xC0000016: true, 0xC0000022: true, 0xC0000023: true, 0xC0000024: true,
+	0xC0000033: true, 0xC0000034: true, 0xC0000035: true, 0xC000003A: true, 0xC000003B: true, 0xC0000043: true, 0xC0000054: true,
+	0xC0000055: true, 0xC0000056: true, 0xC0000061: true, 0xC000007E: true, 0xC00000AC: true, 0xC00000B0: true, 0xC00000BA: true,
+	0xC00000BB: true, 0xC00000D4: true, 0xC0000101: true, 0xC0000103: true, 0xC0000120: true, 0xC0000121: true, 0xC0000123: true,
+	0xC000014B: true, 0xC0000225: true, 0xC0000257: true, 0xC0000275: true, 0xC000035C: true, 0xC000000F: true,
+}
+
+// graveStatuses are errors that tell of storage, of a server or of a session that failed, whatever was asked for ([MS-ERREF] section 2.3.1).
+var graveStatuses = map[uint32]bool{
+	0xC0000017: true, // STATUS_NO_MEMORY
+	0xC0000032: true, // STATUS_DISK_CORRUPT_ERROR
+	0xC000003E: true, // STATUS_DATA_ERROR
+	0xC000003F: true, // STATUS_CRC_ERROR
+	0xC0000044: true, // STATUS_QUOTA_EXCEEDED
+	0xC000007F: true, // STATUS_DISK_FULL
+	0xC000009A: true, // STATUS_INSUFFICIENT_RESOURCES
+	0xC000009C: true, // STATUS_DEVICE_DATA_ERROR
+	0xC00000A2: true, // STATUS_MEDIA_WRITE_PROTECTED
+	0xC00000A3: true, // STATUS_DEVICE_NOT_READY
+	0xC00000B5: true, // STATUS_IO_TIMEOUT
+	0xC00000C9: true, // STATUS_NETWORK_NAME_DELETED
+	0xC00000E9: true, // STATUS_UNEXPECTED_IO_ERROR
+	0xC000011F: true, // STATUS_TOO_MANY_OPENED_FILES
+	0xC0000185: true, // STATUS_IO_DEVICE_ERROR
+	0xC0000203: true, // STATUS_USER_SESSION_DELETED
+	0xC0000205: true, // STATUS_INSUFF_SERVER_RESOURCES
+	0xC0000466: true, // STATUS_SERVER_UNAVAILABLE
+}
+
+// Ordinary reports whether an NTSTATUS tells of no error, or of one that belongs to normal use of a command. Of commands that move no
+// data of files, most do.
+func Ordinary(c Command, v uint32) bool {
+	switch {
+	case !Failed(v), ordinaryStatuses[v]:
+		return true
+	case c == CommandRead, c == CommandWrite, c == CommandFlush:
+		return false
+	}
+	return !graveStatuses[v]
+}

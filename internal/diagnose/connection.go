@@ -35,6 +35,7 @@ var makers = []func(*about){
 	depthLimits,
 	counters,
 	brokenRules,
+	upperFailures, // it says whether something else is wrong
 }
 
 // Connection diagnoses a connection that is over, from what the analysis knows of it and

@@ -114,6 +114,7 @@ const (
 	Reordered         Kind = "reorder"
 	DepthLimited      Kind = "depth-limit"
 	Clocks            Kind = "clocks"
+	UpperFailed       Kind = "upper-layer"
 	Rule              Kind = "rule"
 
 	// Those about the whole capture.
@@ -180,6 +181,7 @@ var kinds = []struct {
 	{OtherLink, "The capture has a link type that cannot be read."},
 	{Nothing, "The capture holds nothing in which there can be iWARP."},
 	{Rule, "A rule of the RFCs was broken."},
+	{UpperFailed, "Operations of the upper layer failed, such as NVMe/RDMA, iSER, SMB Direct or NFS over RDMA: its answers tell of errors. This is no fault of iWARP."},
 	{Alignment, "FPDUs are not aligned with TCP segments (RFC 5044 section 5.1)."},
 	{Split, "Messages are cut into smaller FPDUs than needed (RFC 5044 section 4.5)."},
 	{Offload, "The capture was taken on a host, where offload makes segments look as no link carries them. This is no fault."},

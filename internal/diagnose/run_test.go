@@ -20,6 +20,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -33,7 +34,7 @@ func (engine) Frame(*pipeline.Frame)          {}
 func diagnosed(t *testing.T, src capture.Source) []*diagnose.Diagnosis {
 	t.Helper()
 	var s diagnose.Summary
-	run := pipeline.New(pipeline.Options{Sums: true, Brief: true}, engine{conformance.New(conformance.Options{
+	run := pipeline.New(pipeline.Options{Sums: true, Brief: true, Upper: ulp.New().PDU}, engine{conformance.New(conformance.Options{
 		OnBug: func(rule string, why any) { t.Errorf("%s: %v", rule, why) },
 	}, &s)})
 	var e *capture.Error

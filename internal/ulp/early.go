@@ -18,6 +18,8 @@ type early struct {
 	// number tells an answer that goes on behind its first PDU from the others of the connection: 0 once it has ended.
 	number uint64
 	failed bool
+	// failure tells which failure of its sender it is, from 1 on, 0 if it is none.
+	failure uint64
 }
 
 // begun is an operation that a PDU began: its id and order, and which of the operations of the PDU it is.
@@ -30,13 +32,13 @@ type begun struct {
 const maxEarly = maxOperations
 
 // early keeps an answer to a request that may still come.
-func (n *Note) early(id uint64, failed bool) {
+func (n *Note) early(id uint64, failed bool, failure uint64) {
 	p := n.pdu
 	q := &n.conn.ops[1-n.dir]
 	if !p.Conn.Flow[1-n.dir].Waiting || len(q.early) >= maxEarly {
 		return
 	}
-	e := early{id: id, acked: -1, failed: failed}
+	e := early{id: id, acked: -1, failed: failed, failure: failure}
 	e.frame, e.time = captured(p)
 	e.began = e.time
 	if p.Conn.Transport == trace.TCP {
@@ -118,6 +120,9 @@ func (n *Note) meet(o *Operation, e *early, told *trace.UpperOperation) {
 			a.early = slices.Delete(a.early, i, i+1)
 			a.ops = append(a.ops, replied{*o, e.failed})
 		}
+	}
+	if e.failure == 1 {
+		n.conn.nameFailure(&n.conn.layer.Failures[1-n.dir], o)
 	}
 	n.conn.end(n.dir, o, told.Latency, e.failed)
 }

@@ -223,3 +223,18 @@ func TestEarly_StaleRead(t *testing.T) {
 		f.send(trace.R2I, "Aa")
 	}
 }
+
+// TestEarly_Failures: a failure is counted with its answer, and named once its request becomes known.
+func TestEarly_Failures(t *testing.T) {
+	f := newFeeder(t, 9, echo{})
+	f.request("echo")
+	f.conn.Flow[trace.I2R].Waiting = true
+	f.fpdu(trace.R2I, rdmap.OpSend, ddp.Segment{MSN: 1, Last: true}, []byte("Aa!")) // frame 2
+	l := &f.conn.Upper.Failures[trace.R2I]
+	if l.Count != 1 || l.Operation != "" || l.Frame != 2 {
+		t.Errorf("%+v", l)
+	}
+	if f.late(1, "Qa"); l.Count != 1 || l.Operation != "Echo 97" || l.Asked != 1 || l.Frame != 2 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -22,24 +22,21 @@ func (p *pdu) describe() {
 	switch h.Opcode {
 	case iser.SCSICommand:
 		p.command()
-	case iser.SCSIResponse:
-		p.response(h.Two != 0 || h.Three != 0 && h.Three != conditionMet)
-	case iser.LoginResponse:
-		p.response(h.Words[4]>>16 != 0)
-	case iser.TaskResponse, iser.LogoutResponse:
-		p.response(h.Two != 0)
-	case iser.TextResponse:
-		p.response(false)
+	case iser.SCSIResponse, iser.LoginResponse, iser.TaskResponse, iser.LogoutResponse, iser.TextResponse:
+		p.response(p.result())
 	case iser.NOPIn:
 		if h.ITT != iser.NoTask {
-			p.response(false)
+			p.response(result{})
 			return
 		}
 		p.plain()
 	case iser.DataOut:
 		p.n.Own(uint64(h.ITT))
 		p.plain()
-	case iser.Reject, iser.AsyncMessage:
+	case iser.Reject:
+		p.rejected()
+		p.plain()
+	case iser.AsyncMessage:
 		p.plain()
 	default:
 		p.request()
@@ -133,6 +130,9 @@ func (p *pdu) command() {
 	name, known := iser.SCSIName(opcode)
 	length := h.Words[0]
 	o := p.n.Begin(uint64(h.ITT), name)
+	if _, _, moves := h.Blocks(); moves {
+		o.Mark = markBlocks
+	}
 	p.announce(o, uint64(length))
 	b := append(p.n.Info(), "iSCSI SCSI "...)
 	if known {
@@ -182,9 +182,9 @@ func (p *pdu) announce(o *Operation, length uint64) {
 }
 
 // response describes the answer to a task.
-func (p *pdu) response(failed bool) {
-	h := p.h
-	o, ok := p.n.End(uint64(h.ITT), failed)
+func (p *pdu) response(r result) {
+	h, failed := p.h, r.failed
+	o, ok := p.n.End(uint64(h.ITT), r)
 	b := append(append(p.n.Info(), "iSCSI "...), h.Opcode.String()...)
 	if ok && h.Opcode == iser.SCSIResponse {
 		b = append(append(b, ' '), o.Name...)

@@ -380,13 +380,20 @@ func (d *nvmeConn) response(m *Message, n *Note) Fit {
 		return Silent
 	}
 	failed := !c.Status.Success()
-	o, ok := n.End(uint64(c.CID), failed)
+	var asked string
+	var mark uint64
+	if failed {
+		if o := n.asked(uint64(c.CID)); o != nil {
+			asked, mark = o.Name, o.Mark
+		}
+	}
+	name := c.Status.Name(mark&markFabrics != 0)
+	o, ok := n.End(uint64(c.CID), result{failed, c.Status.Ordinary(d.queue, asked), name, uint32(c.Status) >> 1 & 0x7ff, 4})
 	b := append(n.Info(), "NVMe response"...)
 	if ok {
 		b = append(append(b, ' '), o.Name...)
 	}
 	b = appendUint(b, " cid ", uint64(c.CID))
-	name := c.Status.Name(o.Mark&markFabrics != 0)
 	n.Number(fNVMeStatusField, uint64(c.Status))
 	n.Text(fNVMeStatus, name)
 	n.Header(&nvme.CompletionHeader, m.Octets)

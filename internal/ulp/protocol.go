@@ -157,8 +157,9 @@ func (n *Note) Own(id uint64) *Operation {
 // End ends the operation with the id that the other side asked for. It returns a copy of
 // it, and false if there is none. If the answer goes on behind the PDU, how long it took is
 // known when its last octets come.
-func (n *Note) End(id uint64, failed bool) (Operation, bool) {
-	o := n.asked(id)
+func (n *Note) End(id uint64, r result) (Operation, bool) {
+	o, failed := n.asked(id), r.failed
+	failure := n.fails(o, "", r)
 	if o != nil || failed { // of what succeeded, not all decoders know that without the request
 		n.up.Answers++
 	}
@@ -166,7 +167,7 @@ func (n *Note) End(id uint64, failed bool) (Operation, bool) {
 		n.up.Errors++
 	}
 	if o == nil {
-		n.early(id, failed)
+		n.early(id, failed, failure)
 		return Operation{}, false
 	}
 	own, latency := *o, int64(-1)

@@ -47,7 +47,7 @@ func (e echo) Message(m *Message, n *Note) Fit {
 	}
 	id := uint64(m.Octets[1])
 	if m.Octets[0] == 'A' {
-		if _, ok := n.End(id, m.Length > 2); ok {
+		if _, ok := n.End(id, result{failed: m.Length > 2}); ok {
 			return Fits
 		}
 		return Silent

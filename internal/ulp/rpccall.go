@@ -159,18 +159,18 @@ func appendChunks(b []byte, h *rpcrdma.Header) []byte {
 // reply describes a reply, and ends its call. Cut says that the header of the RPC message
 // was not captured whole.
 func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte, n *Note) {
-	word, failed := "", false
+	var res result
 	var op rpcrdma.Operation
 	if o := n.Find(uint64(h.XID)); o != nil {
 		op = noteAsked(o, n)
 	}
 	if h.Proc != rpcrdma.ProcNoMsg {
 		auth(r, rest, n)
-		if word, failed = d.state(r, cut, n); !cut && !failed {
-			word, failed = d.status(&op, rest[r.Len:], n)
+		if res = d.state(r, cut, n); !cut && !res.failed {
+			res = d.status(&op, rest[r.Len:], n)
 		}
 	}
-	o, known := n.End(uint64(h.XID), failed)
+	o, known := n.End(uint64(h.XID), res)
 	b := n.Info()
 	if known {
 		b = d.AppendOperation(b, &o)
@@ -178,8 +178,8 @@ func (d *rpcConn) reply(h *rpcrdma.Header, r *rpcrdma.RPC, cut bool, rest []byte
 		b = appendHex(append(b, "RPC"...), " xid ", uint64(h.XID), 8)
 	}
 	b = append(b, " reply"...)
-	if failed {
-		b = append(append(b, " FAILED: "...), word...)
+	if res.failed {
+		b = append(append(b, " FAILED: "...), res.word...)
 	}
 	b = appendChunks(b, h)
 	if known {
@@ -201,7 +201,7 @@ func noteAsked(o *Operation, n *Note) rpcrdma.Operation {
 }
 
 // status notes the status of NFS that the results begin with, and says what failed.
-func (d *rpcConn) status(op *rpcrdma.Operation, results []byte, n *Note) (word string, failed bool) {
+func (d *rpcConn) status(op *rpcrdma.Operation, results []byte, n *Note) (r result) {
 	status, name, ok := op.Status(results)
 	if _, tag, count, whole := rpcrdma.DecodeCompoundReply(results); ok && whole && op.Program == rpcrdma.ProgramNFS && op.Version == 4 {
 		noteTag(tag, n)
@@ -209,32 +209,34 @@ func (d *rpcConn) status(op *rpcrdma.Operation, results []byte, n *Note) (word s
 	}
 	switch {
 	case !ok:
-		return "", false
+		return r
 	case op.Version == 3 && !op.Callback():
 		n.Number(fNFSStatus3, uint64(status))
 	default:
 		n.Number(fNFSStatus4, uint64(status))
 	}
-	return name, status != 0
+	r = result{failed: status != 0, ordinary: rpcrdma.OrdinaryStatus(status), word: name, code: status, digits: -1}
+	return r
 }
 
 // state notes the states of a reply, and says what failed.
-func (d *rpcConn) state(r *rpcrdma.RPC, cut bool, n *Note) (word string, failed bool) {
+func (d *rpcConn) state(r *rpcrdma.RPC, cut bool, n *Note) result {
 	n.Number(fRPCState, uint64(r.ReplyStat))
+	res := result{failed: true, ordinary: cut || r.Ordinary()}
 	switch {
 	case cut:
-		return "denied", r.ReplyStat == rpcrdma.Denied
+		res.word, res.failed = "denied", r.ReplyStat == rpcrdma.Denied
 	case r.ReplyStat == rpcrdma.Denied:
 		n.Number(fRPCReject, uint64(r.RejectStat))
-		if r.RejectStat == rpcrdma.AuthError {
+		if res.word = r.RejectStat.String(); r.RejectStat == rpcrdma.AuthError {
 			n.Number(fRPCAuth, uint64(r.AuthStat))
-			return r.AuthStat.String(), true
+			res.word = r.AuthStat.String()
 		}
-		return r.RejectStat.String(), true
 	default:
 		n.Number(fRPCAccept, uint64(r.AcceptStat))
-		return r.AcceptStat.String(), r.AcceptStat != rpcrdma.Success
+		res.word, res.failed = r.AcceptStat.String(), r.AcceptStat != rpcrdma.Success
 	}
+	return res
 }
 
 // The fields that stand in no header of a fixed form.

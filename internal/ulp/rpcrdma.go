@@ -157,7 +157,12 @@ func (d *rpcConn) Message(m *Message, n *Note) Fit {
 // failed describes an RDMA_ERROR, which answers a call that could not be read.
 func (d *rpcConn) failed(h *rpcrdma.Header, octets []byte, n *Note) {
 	n.Header(&rpcrdma.ErrorHeader, octets[rpcrdma.HeaderLen:h.Len])
-	o, ok := n.End(uint64(h.XID), true)
+	r := result{failed: true, word: "RDMA_ERROR ERR_CHUNK"}
+	if h.Err == rpcrdma.ErrVers {
+		// One of a call that is not known may be how the sides agree on a version.
+		r.word, r.ordinary = "RDMA_ERROR ERR_VERS", n.asked(uint64(h.XID)) == nil
+	}
+	o, ok := n.End(uint64(h.XID), r)
 	b := append(append(n.Info(), "RPC/RDMA ERROR: "...), h.Err.String()...)
 	if h.Err == rpcrdma.ErrVers {
 		b = appendUint(appendUint(b, ", versions ", uint64(h.VersLow)), " to ", uint64(h.VersHigh))

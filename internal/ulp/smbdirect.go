@@ -181,7 +181,7 @@ func (c *smbConn) response(m *Message, n *Note) {
 		return
 	}
 	n.Header(&smbdirect.NegotiateResponseHeader, m.Octets)
-	o, known := n.End(negotiation, r.Status != 0)
+	o, known := n.End(negotiation, smbResult(r.Status, r.Status != 0, false))
 	b := append(n.Info(), "SMB Direct Negotiate Response"...)
 	if r.Status != 0 {
 		b = appendStatus(b, r.Status)
@@ -372,7 +372,7 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []by
 		return append(append(append(line, "SMB2 "...), smb2Name(h.Command)...), " notification"...)
 	}
 	failed := smbdirect.Failed(h.Status)
-	o, known := n.End(h.MessageID, failed)
+	o, known := n.End(h.MessageID, smbResult(h.Status, failed, smbdirect.Ordinary(h.Command, h.Status)))
 	line = append(append(line, "SMB2 "...), smb2Name(h.Command)...)
 	line = append(appendUint(line, " id ", h.MessageID), " response"...)
 	if failed {
@@ -382,6 +382,11 @@ func (c *smbConn) answer(h *smbdirect.SMB2, b []byte, n *Note, line []byte) []by
 		line = n.appendTook(line, &o)
 	}
 	return line
+}
+
+// smbResult is what a status says.
+func smbResult(status uint32, failed, ordinary bool) result {
+	return result{failed, ordinary, smbdirect.StatusName(status), status, 8}
 }
 
 // notification is the message identifier of what a server says unasked, such as that an oplock is broken (MS-SMB2 2.2.23).

@@ -1,6 +1,10 @@
 package ulp
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/iwdissect/iwdissect/trace"
+)
 
 // What operations take, in octets: their slots, and entries in tables.
 const (
@@ -12,7 +16,8 @@ const (
 	answerWeight    = int(unsafe.Sizeof(replied{}))
 	numberWeight    = int(unsafe.Sizeof(uint64(0)))
 	// namedWeight is what a connection takes whose protocol is recognised, roughly.
-	namedWeight = int(unsafe.Sizeof(named{})) + 512
+	namedWeight  = int(unsafe.Sizeof(named{})) + 512
+	statusWeight = int(unsafe.Sizeof(trace.UpperStatus{}))
 )
 
 // Grown is how much more memory the connection takes than when this was asked last, in octets.
@@ -24,7 +29,7 @@ func (c *conn) Grown() (octets int) {
 			q := &c.ops[i]
 			a := &c.answers[i]
 			n += cap(q.slots)*operationWeight + cap(q.grants)*grantWeight + cap(q.reads)*readWeight + cap(q.early)*earlyWeight
-			n += cap(a.ops)*answerWeight + cap(a.early)*numberWeight
+			n += cap(a.ops)*answerWeight + cap(a.early)*numberWeight + cap(c.layer.Failures[i].Statuses)*statusWeight
 		}
 	}
 	octets, c.told = n-c.told, n
