@@ -149,6 +149,10 @@ const enough = 400 * time.Millisecond
 // Tries is how often a cost that is too high is measured again.
 const Tries = 12
 
+// soon is how often that is at once. Then a pause comes before each, of as many seconds as it was tried: other work that makes a large
+// heap slower than a small one, since it takes the caches, may last.
+const soon = 5
+
 // Double runs a command over two captures in turn, until the larger one takes at most so many
 // times the work, or it has been tried often. The least of each counts: other work on the
 // machine makes a run slower, and none faster.
@@ -156,6 +160,13 @@ func (p Program) Double(ctx context.Context, growth float64, every time.Duration
 	var r Pair
 	spent := time.Duration(0)
 	for ; r.Rounds < Tries && (spent < enough || !r.Within(growth, every)); r.Rounds++ {
+		if r.Rounds >= soon && spent >= enough {
+			select {
+			case <-ctx.Done():
+				return r, ctx.Err()
+			case <-time.After(time.Duration(r.Rounds) * time.Second):
+			}
+		}
 		for _, x := range [...]struct {
 			cost *Cost
 			file string
