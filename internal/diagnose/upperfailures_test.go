@@ -95,8 +95,11 @@ func TestUpperFailures(t *testing.T) {
 		want string // "": nothing is said
 	}{
 		{"NVMe media error", []asked{nvmeConnect(1), nvmeAsked(2, 2, 0x81)}, "1 of 2 operations of NVMe/RDMA with an error, NVMe Read cid 7 (frame 8): Unrecovered Read Error (0x0281), in frame 9."},
-		{"NVMe, several", []asked{nvmeConnect(1), nvmeAsked(2, 2, 0x81), nvmeAsked(1, 0, 6), nvmeAsked(1, 0, 6)},
-			"3 of 4 operations of NVMe/RDMA with an error. The first one is NVMe Read cid 7 (frame 8): Unrecovered Read Error (0x0281), in frame 9. The most frequent status is Internal Error (0x0006), 2 times."},
+		{
+			"NVMe, several",
+			[]asked{nvmeConnect(1), nvmeAsked(2, 2, 0x81), nvmeAsked(1, 0, 6), nvmeAsked(1, 0, 6)},
+			"3 of 4 operations of NVMe/RDMA with an error. The first one is NVMe Read cid 7 (frame 8): Unrecovered Read Error (0x0281), in frame 9. The most frequent status is Internal Error (0x0006), 2 times.",
+		},
 		{"NVMe, all alike", []asked{nvmeConnect(1), nvmeAsked(1, 0, 6), nvmeAsked(1, 0, 6)}, "All have the same status."},
 		{"NVMe Compare", []asked{nvmeConnect(1), nvmeAsked(5, 2, 0x85)}, ""},
 		{"NVMe event aborted", []asked{nvmeConnect(0), nvmeAsked(0x0c, 0, 7)}, ""},
