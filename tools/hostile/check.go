@@ -132,7 +132,7 @@ func newChecker(ctx context.Context, dir string, full bool) (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{program: measure.Program{Path: self, Env: []string{asProgram + "=1"}}, dir: dir, full: full}
+	c := &checker{program: measure.Program{Path: self, Env: []string{asProgram + "=1"}, Pause: time.Second}, dir: dir, full: full}
 	const size = 64 << 20
 	plain := filepath.Join(dir, "plain.pcap")
 	err = file(plain, func(w io.Writer) error {

@@ -21,6 +21,9 @@ type Program struct {
 	// Path of the executable, and what is added to its environment.
 	Path string
 	Env  []string
+	// Pause comes before a measurement that is repeated late, once for each time that it was tried: other work that makes a large heap
+	// slower than a small one, since it takes the caches, may last.
+	Pause time.Duration
 }
 
 // Cost is what a run took.
@@ -149,8 +152,7 @@ const enough = 400 * time.Millisecond
 // Tries is how often a cost that is too high is measured again.
 const Tries = 12
 
-// soon is how often that is at once. Then a pause comes before each, of as many seconds as it was tried: other work that makes a large
-// heap slower than a small one, since it takes the caches, may last.
+// soon is how often that is at once, without [Program.Pause].
 const soon = 5
 
 // Double runs a command over two captures in turn, until the larger one takes at most so many
@@ -164,7 +166,7 @@ func (p Program) Double(ctx context.Context, growth float64, every time.Duration
 			select {
 			case <-ctx.Done():
 				return r, ctx.Err()
-			case <-time.After(time.Duration(r.Rounds) * time.Second):
+			case <-time.After(time.Duration(r.Rounds) * p.Pause):
 			}
 		}
 		for _, x := range [...]struct {
