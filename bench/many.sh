@@ -15,7 +15,7 @@ section_many() {
 	header "" "segments sent" found "CRCs not right" gaps "\`check\` finds"
 	cat "$work/many.truths"
 	echo
-	echo "The ceiling knows no SCTP. The 64 idle connections are idle for so many more minutes that there are about as many packets."
+	echo "The ceiling does not read SCTP. The 64 idle connections stay idle longer, so that both captures have about as many packets."
 	all_right many.right "captures of many connections with all segments found, no CRC wrong and nothing to warn of"
 }
 
