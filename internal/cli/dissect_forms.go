@@ -44,7 +44,7 @@ const aboutForms = `
 
 -T FORM writes frames as tshark does, for scripts that read its output: fields (the
 columns that -e names), json, ek, pdml, psml or tabs. Names, values and nesting are
-those of tshark 4.0; what Wireshark has no name for stands in a layer of its own, iwd.
+those of tshark 4.0; fields that Wireshark has no name for are in a layer of their own, iwd.
 -O PROTOCOLS shows the details of these protocols as text, -x adds the octets of the
 frame. With -T json, ek or pdml, -j PROTOCOLS shows the first level of these layers and
 only the names of all others; -J PROTOCOLS shows all levels of these. -T text, ndjson and

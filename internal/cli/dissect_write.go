@@ -43,11 +43,12 @@ const aboutWriting = `
 -w FILE writes the frames of what is selected to a smaller capture, unchanged: each
 frame that carried some of a selected PDU, retransmissions and IP fragments included,
 and selected frames without a PDU. --whole-connections writes all frames of their
-connections, over SCTP of their associations. FILE is pcapng or pcap as its name ends,
-else what the capture is. pcapng keeps comments and all other blocks; what a pcap file
-has no place for is reported. The capture is read twice, so it cannot be standard
-input. An older FILE is replaced, but never the capture itself. Nothing is printed
-then, unless --print, -V, -x or --format is given.
+connections, over SCTP of their associations. The ending of the name makes FILE a pcapng
+or a pcap file; with another ending it has the format of the capture. pcapng keeps
+comments and all other blocks; what a pcap file has no place for is reported. The
+capture is read twice, so it cannot be standard input. An older FILE is replaced, but
+never the capture itself. With -w nothing is printed, unless --print, -V, -x or --format
+is given.
 
 --payload DIR writes what the selected Sends, RDMA Writes and Read Responses carry to
 files in DIR, a file for each message, and lists them in DIR/manifest.ndjson: what they

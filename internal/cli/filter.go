@@ -41,9 +41,9 @@ const aboutTwice = `
 Some values become known only after their frame: the latency of a request, or a violation
 that only the end of the connection proves. They do not select the frame unless the file
 is read twice (-2). analyze and check read it twice if FILTER asks for such a value. With -2
-a PDU that became known behind its frame, because packets are missing or came out of order,
-is in the row of its frame, and -R FILTER leaves out frames before -Y decides; their PDUs are analysed nevertheless, and
-frames keep their numbers.`
+a PDU that became known after its frame, because packets were missing or out of order,
+stands in the row of its frame, and -R FILTER leaves out frames before -Y decides; their
+PDUs are still analysed, and frames keep their numbers.`
 
 func (o *filterFlags) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.display, "display-filter", "Y", "", "show only what matches the display `FILTER`, as in Wireshark")

@@ -61,13 +61,13 @@ tshark; it may stand before or behind FILE, or in --conn. Several are shown one 
 the other, each from a reading of its own. Without CONN the first connection that
 carries iWARP is shown. A file whose name is a number is ./3.
 
-What repeats itself is left out, and a line says how often it came; --all shows
-each message, and so does -x, which shows the payload too. A time without messages
-has a line if it is longer than --pause.
+Repetitions are left out, and a line says how many there were; --all shows each
+message, and so does -x, which shows the payload too. A pause without messages has a
+line of its own if it is longer than --pause.
 
---ladder draws a sequence diagram. A message that others come in the midst of has an
-arrow where it begins and one where it ends, with the same letter, and the line of its
-sender is thick meanwhile. --format ndjson writes an object per message or event, and
+--ladder draws a sequence diagram. If other messages come between the first and the
+last segment of a message, it has an arrow for each of the two, with the same letter,
+and the line of its sender is thick in between. --format ndjson writes an object per message or event, and
 the connection at the end.
 ` + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
@@ -90,7 +90,7 @@ the connection at the end.
 	f.BoolVarP(&o.hex, "hex", "x", false, "show the payload of each message")
 	f.IntVar(&o.octets, octetsFlag, payloadShown, "show the payload of each message, at most `N` octets of it")
 	f.StringVar(&o.payload, payloadFlag, "hex", "show the payload of each message in `FORM`: hex (octets and text), ascii (text) or raw (digits in one line)")
-	f.BoolVar(&o.all, "all", false, "show each message, also what repeats itself")
+	f.BoolVar(&o.all, "all", false, "show each message, repetitions too")
 	f.DurationVar(&o.pause, "pause", pauseShown, "say when there is no message for `TIME`, such as 1s; 0 never says it")
 	o.times.flag(f)
 	widthFlag(f, &o.columns)

@@ -55,7 +55,8 @@ those with faults are also written without them, as NAME.clean.
 
 --size makes a big trace for measurements. --flows, --mix, --mtu, --markers,
 --fpdu, --loss, --reorder, --bad-crc, --ipv6, --vlan and --sctp set its shape.
-Each connection has some messages, so that many of them make it larger than SIZE.
+Each connection has a few messages at least, so a trace of many connections may be
+larger than SIZE.
 --stats counts what the endpoints sent: FPDUs over TCP, segments over SCTP.
 
 Exit codes: 0 done; 2 wrong usage, or a mistake in a scenario; 3 a file could not be

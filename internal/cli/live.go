@@ -63,8 +63,8 @@ then, and in text the tables of analyze follow. They have at most the 1,000 wors
 connections, with --all 100,000. A second Ctrl-C ends the program at once.
 
 -w FILE saves the frames: as pcapng if the name ends in .pcapng, otherwise as pcap
-with nanoseconds. The file is at most a second behind, and dissect shows of it
-what was shown live. It cannot be standard output, where the results go.
+with nanoseconds. The file is at most a second behind, and dissect prints the same for
+it as live did. It cannot be standard output, where the results go.
 
 Capturing needs root or CAP_NET_RAW. IFACE may be 'any' for all interfaces.
 Traffic that an RDMA adapter handles in hardware does not pass through the host
@@ -72,8 +72,8 @@ and cannot be captured there; capture on the switch instead. If frames arrive
 faster than they are handled, the kernel drops some and standard error says how
 many; a larger buffer (-B) helps with bursts. -i may be given several times: frames come in
 the order of their time, and a pcapng file says which interface each is of.
-` + aboutCapture + aboutForms + ` -l writes each frame as soon
-as it has come, not when no frame waits.
+` + aboutCapture + aboutForms + ` -l writes each frame at
+once, and does not wait until no other frame is there.
 
 ` + aboutListen + `
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not

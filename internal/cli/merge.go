@@ -39,19 +39,20 @@ func newMerge(s *IOStreams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Put together what analyze and check wrote with --format parquet below DIR: totals, a table
 of the points, what went wrong at how many of them, and the findings by rule. Findings at
-or above --fail-on make the exit code 1, as with check: the gate of a fleet is here, since
-batch engines take a task that exits with 1 for one that failed.
+or above --fail-on make the exit code 1, as with check. For a fleet, use merge as the gate:
+batch systems take a task that exits with 1 for one that failed.
 
-What a task writes counts when its manifest is there. Of several results of a point the
-newest counts, and shards of a point are put together. --points FILE names the points that
-must have a result (others are counted too, which is told); a point without one, or without one of its shards, makes the exit code 3,
-and so does a point whose capture could not be read to its end, and a --conn of analyze or
-check of which no shard has a connection. Two captures with the name of one point make it 3,
-too, unless --newest says that the newer one replaces the other.
+The results of a task count once its manifest is there. If a point has several results,
+the newest counts; the shards of a point are put together. --points FILE names the points
+that must have a result (others are counted too, and merge says so). The exit code is 3 if
+a point has no result or lacks a shard, if its capture could not be read to its end, if
+no shard has a connection that --conn of analyze or check named, or if two captures have
+the name of one point, unless --newest says that the newer one replaces the other.
 
---format json has one document, html a page that can be mailed. ndjson, sarif, junit and github are those of check with a
-point in the place of a file; ndjson has no verdicts of single connections, junit one suite
-for each point. A finding that stands for several counts once in them.
+--format json writes one document, html a page that can be mailed. ndjson, sarif, junit
+and github are those of check, with a point in the place of a file; ndjson has no verdicts
+of single connections, junit has one suite for each point. A finding that stands for
+several counts once in them.
 
 Exit codes: 0 nothing at or above --fail-on; 1 findings; 2 wrong usage; 3 a point without
 a result or with a capture that could not be read, or an output that could not be written.`),
@@ -217,9 +218,9 @@ func unlisted(wanted []points.Point, results []dataset.Result) string {
 	case 0:
 		return ""
 	case 1:
-		return "point " + names[0] + " is not in the list of --points, and is counted nevertheless"
+		return "point " + names[0] + " is not in the list of --points; it is counted too"
 	}
-	return diagnose.Counted(n, "point", "points") + " are not in the list of --points, and are counted nevertheless: " + strings.Join(names, ", ") + more
+	return diagnose.Counted(n, "point", "points") + " are not in the list of --points; they are counted too: " + strings.Join(names, ", ") + more
 }
 
 // outputs opens all reports.

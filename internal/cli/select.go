@@ -34,17 +34,16 @@ type selectFlags struct {
 const aboutSelection = `
 --conn, --frames, --after, --before and --worst select what is shown: connections,
 frames by number or time, or the N connections with the most problems. What is
-selected is counted in tables and findings, and decides the exit code of check. All
-of the capture is analysed nevertheless, so that what came before is known. Frames
-and times select the PDUs that these frames completed, findings in them, and the
-connections that were under way then, which are shown with the numbers of their
-whole life. The worst connections are those with the most errors, then warnings,
+selected is counted in tables and findings, and decides the exit code of check. The
+whole capture is still analysed, so that what came before is known. Frames and times
+select the PDUs that these frames completed, the findings in them, and the connections
+that were open then, with the numbers of their whole life. The worst connections are those with the most errors, then warnings,
 notes, and retransmissions and gaps; among equals, those that came first.
 
-TIME is as in RFC 3339, a date and time or a time of day in UTC as dissect shows
-them, or seconds since the first frame, such as +1.5 or 1.5s. A number of more than
-10 years of seconds, without + and s, is of seconds since 1970, as dissect -t e shows
-them. Frames without a time are not selected by it.`
+TIME is a time of RFC 3339, a date and time or a time of day in UTC as dissect shows
+them, or seconds since the first frame, such as +1.5 or 1.5s. A number without + and s
+that is larger than ten years of seconds counts from 1970, as dissect -t e shows times.
+Frames without a time are never selected by time.`
 
 func (o *selectFlags) flags(f *pflag.FlagSet) {
 	f.Var(&filled{&o.conns}, "conn", "show only the connections `N[,M...]`, also ranges such as 3,7-9; -5 is 0-5")

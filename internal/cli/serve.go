@@ -15,11 +15,11 @@ The peer is an endpoint in user space on a socket of TCP, or of UDP for DDP over
 (RFC 5043, 6951): it needs no privileges and no RDMA hardware. The scenario, or
 --transport, says which. A scenario is played as one of its sides. If the other side plays the same
 scenario with the same seed, its steps are waited for, and the octets of all messages
-are compared. With --alone the peer is somebody else: only the steps of this side are
-done, and what the scenario expects.
+are compared. With --alone the peer is another implementation: only the steps of this
+side are done, and what the scenario expects is waited for.
 
-The kernel makes the packets of TCP. So wire: and packet: of a scenario, and what it says
-of the link, the capture point and TCP, are refused.
+The kernel makes the packets of TCP. So a scenario with wire: or packet:, or with settings
+of the link, the capture point or TCP, is refused.
 
 At the end all that was sent and received is judged by the rules of check. -w keeps it
 as pcapng. A socket of TCP shows neither packets nor acknowledgements, so these are made

@@ -47,9 +47,9 @@ shows the keys. A large file can be looked at while it is read.
 to the next rule that was broken, f shows a connection as a dialogue.
 
 -i IFACE shows what comes on an interface (Linux, root or CAP_NET_RAW) while it comes; all
-arguments are a capture filter then, and -w saves the frames. What comes on an interface
-or a pipe is kept in memory, the last frames of it, as much as --memory allows. The fields
-of PDUs before those cannot be shown, and the screen says so.
+arguments are a capture filter then, and -w saves the frames. Of an interface or a pipe
+the last frames are kept in memory, as many as --memory allows. The fields of older PDUs
+cannot be shown, and the screen says so.
 
 Exit codes: 0 done; 2 wrong usage, or no terminal; 3 the capture could not be read to its
 end, or an output could not be written.`) + "\n" + aboutCapture,
