@@ -63,13 +63,13 @@ func coverage(all []*page) []byte {
 	fmt.Fprintf(&b, `%s# Conformance
 
 The catalogue has %d statements of the RFCs and drafts and %d pieces of interop advice. A capture can show a violation
-of %d statements under their own ids; %d of those are checked. The rest is reported under other rules, is for reports, binds this
+of %d statements under their own ids; %d of those are checked. The others are reported under other rules, are for reports only, bind this
 program, or cannot be seen on the wire. [rules](rules/README.md) explains each entry and each state.
 
 %s
-A trace is a scenario that violates the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`; where check needs a flag, the page
-of the rule has it. A test generates all
-of them, with and without the fault: each checked rule is found once on its trace, unless the table says why not, and never on the trace
+A trace is a scenario that violates the rule: `+"`iwdissect generate TRACE -o t.pcap && iwdissect check t.pcap`"+`. If check needs a flag, the page
+of the rule names it. A test generates all
+traces, with and without the fault: each checked rule is found once on its trace (a few once in each direction), and never on the trace
 without the fault.
 `, generated, statements, advice, checkable, checked, totals(all, folder))
 	for _, p := range all {
