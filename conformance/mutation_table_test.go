@@ -54,19 +54,19 @@ func mutationPage(all map[string]*yields) []byte {
 }
 
 func row(b *strings.Builder, id string, y *yields) {
-	told := y.Mutants - y.Missed - y.NotJudged
-	fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d%% |\n", id, y.Mutants, y.Found, y.Elsewhere, y.NotJudged, y.Missed, 100*told/max(y.Mutants, 1))
+	detected := y.Mutants - y.Missed - y.NotJudged
+	fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %d | %d%% |\n", id, y.Mutants, y.Found, y.Elsewhere, y.NotJudged, y.Missed, 100*detected/max(y.Mutants, 1))
 }
 
 const mutationText = `<!-- Written by go test ./conformance -run TestMutation -update; change conformance/mutation_table_test.go, not this. -->
 
 # Mutations
 
-Each rule that is checked has a scenario that breaks it. This test takes the fault of that scenario and commits it elsewhere: in random
-scripts that are legal, with one or two connections of any dialect of MPA, with and without markers and CRC, over IPv4 and IPv6, over
-TCP and SCTP, with segments of many sizes, over links that lose, repeat and reorder packets. A fault that concerns one message is moved
-to a message of the script that is of the same kind, in either direction; another one takes its steps along and stands among
-those of the script. The trace with the fault is compared with that of the same script without it.
+Each rule that is checked has a scenario that breaks it. This test puts the fault of that scenario into other traffic: random legal
+scripts with one or two connections of any dialect of MPA, with and without markers and CRC, over IPv4 and IPv6, over
+TCP and SCTP, with segments of many sizes, over links that lose, repeat and reorder packets. A fault of one message is moved
+to a message of the same kind in the script, in either direction. Any other fault is put into the script together with its own
+steps. The trace with the fault is compared with the trace of the same script without it.
 
     go test ./conformance -run TestMutation                           # one mutant of each rule
     IWDISSECT_CAMPAIGN=1 go test ./conformance -run TestMutation      # SEEDS of each, as below
@@ -74,21 +74,21 @@ those of the script. The trace with the fault is compared with that of the same 
     go test ./conformance -run TestMutation -mutants 200              # more of them
     go test ./conformance -run TestMutation -v -mutant DDP-L-01/5     # one, by its seed; -mutant-trace FILE keeps its trace
 
-- **mutants**: traces with the fault that differ from the one without it, in which the rule is not broken anyway.
+- **mutants**: traces that the fault changes, and in which the rule is not broken without the fault.
 - **found**: the rule is found to be broken.
-- **elsewhere**: not this one, but one that it yields to, or one whose fault it is at that place: a pointer of a marker is judged by
-  another rule at the first octet of an FPDU than inside of it.
-- **not judged**: not found, and the verdict says so: evidence was late or is lost in the noise of the link.
-- **missed**: neither. Each of these has its reason in the table behind; without one the test fails.
-- **told**: the share of the mutants that are found, here or elsewhere.
+- **elsewhere**: another rule is found to be broken: one that this rule yields to, or the one that is responsible at that place. For example, one rule judges
+  the pointer of a marker at the first octet of an FPDU, another the pointer of a marker inside it.
+- **not judged**: not found, and the verdict says so: evidence was late or was lost on the link.
+- **missed**: neither found nor *not judged*. The second table gives the reason for each; without a reason the test fails.
+- **detected**: the share of the mutants that are found, here or elsewhere.
 
-The figures say that a rule does not depend on the trace for which it was written: on where in the stream the fault stands, who commits
-it, what is around it, how it is cut into packets. They do not say that every breach of a rule is found. A rule may be broken in ways that its
-scenario does not show; a fault is one of each kind, in traffic of one generator, and a mutant has no second fault beside it. What else is found
-on the mutants is listed in conformance/testdata/mutation.json, and the test fails when that changes: more findings than
-the fault has consequences would be false alarms. [mutation-cut.md](mutation-cut.md) tells of the same traces where evidence is missing.
+The figures show that a rule does not depend on the trace for which it was written: on the place of the fault in the stream, the side that commits
+it, the traffic around it, or the way it is cut into packets. They do not show that every violation of a rule is found. A rule may be broken in ways that its
+scenario does not show, there is one fault for each rule, one generator makes all traffic, and a mutant has only one fault. Other findings
+on the mutants are listed in conformance/testdata/mutation.json, and the test fails when they change: findings that do not follow
+from the fault would be false alarms. [mutation-cut.md](mutation-cut.md) has the results for the same traces with evidence missing.
 
-| rule | mutants | found | elsewhere | not judged | missed | told |
+| rule | mutants | found | elsewhere | not judged | missed | detected |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ROWS
 
@@ -98,7 +98,7 @@ Missed:
 | --- | ---: | --- |
 WHY
 
-Shown by their own scenario only, since their fault cannot stand elsewhere:
+Tested only with their own scenario, because their fault is not possible elsewhere:
 
 | rule | reason |
 | --- | --- |
@@ -119,28 +119,28 @@ const cutText = `<!-- Written by go test ./conformance -run TestMutation -update
 
 # Mutations, with evidence missing
 
-The traces of [mutation.md](mutation.md), SEEDS of each rule, captured in part. Something is cut away in front of the fault, behind it, around it
-or over it, and the rule whose fault it is, and all others, are judged by what is left:
+The traces of [mutation.md](mutation.md), SEEDS of each rule, captured only in part. Packets or octets before, after, around or at the fault
+are cut away, and all rules are judged by the rest:
 
-- The verdict on the rule is never *pass*, on the connection with the fault: whether what is left shows the fault or not, it does not
-  show that the rule was kept. Only what comes behind the end of a capture is not meant by a verdict.
-- No rule is found to be broken, at or above a warning, that the whole trace does not show to be broken; one that gives way to
-  another may come in its place.
-- Where the fault is not in what was captured, the verdict is *not judged*, or the rule does not apply to anything that is there. It is
-  *fail* where another copy of the fault, or more of it, was captured: the retransmission of a packet, the next segment that is too large.
+- On the connection with the fault, the verdict on the rule is never *pass*: whether or not the rest shows the fault, it does not
+  show that the rule was kept. An exception is a fault after the end of the capture, since a verdict covers only what was captured.
+- No rule is found to be broken, at or above a warning, unless the whole trace shows that it is broken; a rule that yields to
+  another may take its place.
+- If the fault was not captured, the verdict is *not judged*, or the rule does not apply to anything in the capture. It is
+  *fail* if another copy or another part of the fault was captured: the retransmission of a packet, the next segment that is too large.
 
-What a rule needs is told by its gates. This follows for the verdict:
+The gates of a rule say what evidence it needs. If evidence is missing, the verdict is *not judged* with one of these gates:
 
 | missing | gate | why |
 | --- | --- | --- |
-| the start of the connection | G-START | what the rule speaks of may have come before the capture |
+| the start of the connection | G-START | the evidence may have come before the capture |
 | packets, in either direction | G-CONTIG | it may have been among them |
-| one direction | G-BIDIR | it may have been in the other one |
-| octets or chunks behind the snap length, so that PDUs were not found | G-SYNC | it may have been one of those |
+| one direction | G-BIDIR | it may have been in the missing direction |
+| octets or chunks beyond the snap length, so that PDUs were not found | G-SYNC | it may have been one of those |
 | octets of a PDU, for rules that look at them | G-FULL | they may have been wrong |
-| the rest of a message, at the end of the capture | G-MSGSYNC | the message is judged when it is over |
+| the rest of a message, at the end of the capture | G-MSGSYNC | a message is judged when it is complete |
 
-A rule on startup frames alone passes when both of them were captured, whatever else is missing.
+A rule about startup frames only passes if both of them were captured, whatever else is missing.
 
 | capture | fail | elsewhere | not judged | not applicable | pass |
 | --- | ---: | ---: | ---: | ---: | ---: |
