@@ -3,6 +3,7 @@ package conformance
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/conformance/internal/model"
@@ -55,10 +56,9 @@ type Account interface {
 
 // Engine judges the connections of one capture. It implements [trace.Sink].
 type Engine struct {
-	opt   Options
-	sink  Sink
-	rules []indexedRule
-	lists [2]lists // by transport
+	opt  Options
+	sink Sink
+	*selection
 	// capture is the model's state of the capture, before the findings on the connections
 	// that are over.
 	capture model.CaptureState
@@ -102,29 +102,50 @@ type indexedRule struct {
 // New returns an engine.
 func New(opt Options, sink Sink) *Engine {
 	e := &Engine{opt: opt, sink: sink}
-	catalogue := catalogue.Load()
-	all := registry()
-	e.rules = make([]indexedRule, 0, len(all))
-	for i := range all {
-		entry, ok := catalogue.Find(all[i].ID)
-		if !ok || opt.Enabled != nil && !opt.Enabled(entry) {
-			continue
-		}
-		e.rules = append(e.rules, indexedRule{Rule: &all[i], entry: entry})
-	}
-	// Verdicts are in the order of the catalogue, independent of the order of the rules.
-	slices.SortFunc(e.rules, func(a, b indexedRule) int { return cmp.Compare(a.entry.Place(), b.entry.Place()) })
-	for i := range e.rules {
-		e.rules[i].index = i
-	}
-	e.rank()
-	for i := range e.rules {
-		e.rules[i].looks = looksOf(e.rules[i].Rule)
-	}
-	for _, weighs := range [...]bool{false, true} {
-		e.list(weighs)
+	if opt.Enabled == nil {
+		e.selection = everyRule()
+	} else {
+		e.selection = selectRules(opt.Enabled)
 	}
 	return e
+}
+
+// selection is the rules that an engine asks. Nothing is written to it once it is made: all engines that
+// ask all rules have the same one.
+type selection struct {
+	rules []indexedRule
+	lists [2]lists // by transport
+}
+
+// everyRule is the selection of all rules.
+var everyRule = sync.OnceValue(func() *selection { return selectRules(nil) })
+
+// selectRules selects rules; nil: all.
+func selectRules(enabled func(*catalogue.Entry) bool) *selection {
+	s := &selection{}
+	book := catalogue.Load()
+	all := registry()
+	s.rules = make([]indexedRule, 0, len(all))
+	for i := range all {
+		entry, ok := book.Find(all[i].ID)
+		if !ok || enabled != nil && !enabled(entry) {
+			continue
+		}
+		s.rules = append(s.rules, indexedRule{Rule: &all[i], entry: entry})
+	}
+	// Verdicts are in the order of the catalogue, independent of the order of the rules.
+	slices.SortFunc(s.rules, func(a, b indexedRule) int { return cmp.Compare(a.entry.Place(), b.entry.Place()) })
+	for i := range s.rules {
+		s.rules[i].index = i
+	}
+	s.rank()
+	for i := range s.rules {
+		s.rules[i].looks = looksOf(s.rules[i].Rule)
+	}
+	for _, weighs := range [...]bool{false, true} {
+		s.list(weighs)
+	}
+	return s
 }
 
 // Partial says that the engine is told of some of the connections of a capture: that one is not
@@ -132,17 +153,17 @@ func New(opt Options, sink Sink) *Engine {
 func (e *Engine) Partial() { e.capture.Omit() }
 
 // list lists the rules that weigh findings of others, or those that do not.
-func (e *Engine) list(weighs bool) {
-	for i := range e.rules {
-		r := &e.rules[i]
+func (s *selection) list(weighs bool) {
+	for i := range s.rules {
+		r := &s.rules[i]
 		if r.Weighs != weighs {
 			continue
 		}
 		if r.Transport != rules.OnSCTP {
-			e.lists[trace.TCP].add(r)
+			s.lists[trace.TCP].add(r)
 		}
 		if r.Transport != rules.OnTCP {
-			e.lists[trace.SCTP].add(r)
+			s.lists[trace.SCTP].add(r)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 // rank finds the rules whose findings have to wait: those that yield to one that
 // may speak of a PDU only later.
-func (e *Engine) rank() {
+func (s *selection) rank() {
 	byID := map[string]*indexedRule{}
-	for i := range e.rules {
-		byID[e.rules[i].ID] = &e.rules[i]
+	for i := range s.rules {
+		byID[s.rules[i].ID] = &s.rules[i]
 	}
-	for i := range e.rules {
-		r := &e.rules[i]
+	for i := range s.rules {
+		r := &s.rules[i]
 		r.waits = slices.ContainsFunc(r.YieldsTo, func(id string) bool {
 			g := byID[id]
 			if g == nil || g.AtStartup && r.AtStartup {
