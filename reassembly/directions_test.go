@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/reassembly"
 )
 

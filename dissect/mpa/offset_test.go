@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // TestFPDU_Offset: it counts on the scale of Reset, markers included, and a marker

@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/budget"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/trace"
 )
 

@@ -22,6 +22,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // allForms are a form of each kind.

@@ -9,6 +9,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // withCauses has the ABORT of a frame, which is its only chunk, give causes.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/schematest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // smallCaptures holds the captures that are part of the project.

@@ -11,6 +11,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/capture"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 var linkTypes = []uint16{

@@ -17,6 +17,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth/pdu"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // enhanced is RFC 6581 between peers.

@@ -10,6 +10,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/pcapng"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // stream is one connection as a sender with segment alignment makes it: a

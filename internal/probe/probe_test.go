@@ -17,6 +17,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/render"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/synth/startup"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // memorySize is that of a product under test, in octets.

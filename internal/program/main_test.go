@@ -21,6 +21,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/schematest"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iwdissect/iwdissect/dissect/mpa"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/rnic"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/tracetest/scripts"
 	"github.com/iwdissect/iwdissect/internal/tracetest/tracerun"
 	"github.com/iwdissect/iwdissect/trace"

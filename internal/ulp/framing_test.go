@@ -19,6 +19,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/scenario"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/trace"
 )

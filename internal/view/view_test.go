@@ -19,6 +19,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/fields"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 	"github.com/iwdissect/iwdissect/internal/ulp"
 	"github.com/iwdissect/iwdissect/internal/view"
 	"github.com/iwdissect/iwdissect/internal/view/viewtest"

@@ -19,6 +19,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/assoc"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
+	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
 
 // played is what became of a scenario that both sides played.
