@@ -246,13 +246,19 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 			return nil, usagef("%s", noRule(p))
 		}
 	}
+	told := false
 	for _, p := range o.enable {
 		if err := idle(p); err != nil {
 			o.s.warn(err)
+			told = true
 		}
 	}
 	enable, disable := naming(o.enable), naming(o.disable)
-	return func(e *conformance.Entry) bool { return (len(o.enable) == 0 || enable(e)) && !disable(e) }, nil
+	enabled := func(e *conformance.Entry) bool { return (len(o.enable) == 0 || enable(e)) && !disable(e) }
+	if !told && !anyChecked(enabled) {
+		o.s.say("no rule is left: what is disabled has all that is enabled, so that nothing can fail")
+	}
+	return enabled, nil
 }
 
 func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string) error {

@@ -13,16 +13,25 @@ func naming(patterns []string) func(*conformance.Entry) bool {
 	return conformance.Catalogue().Named(patterns...)
 }
 
+// anyChecked reports whether one of the rules that are enabled has a check.
+func anyChecked(enabled func(*conformance.Entry) bool) bool {
+	checked := conformance.Checked()
+	return slices.ContainsFunc(conformance.Catalogue().Entries, func(e *conformance.Entry) bool {
+		_, ok := slices.BinarySearch(checked, e.ID)
+		return ok && enabled(e)
+	})
+}
+
 // idle returns an error if none of the rules that a pattern names has a check.
 func idle(pattern string) error {
-	checked, named := conformance.Checked(), naming([]string{pattern})
+	named := naming([]string{pattern})
+	if anyChecked(named) {
+		return nil
+	}
 	var why []string
 	for _, e := range conformance.Catalogue().Entries {
 		if !named(e) {
 			continue
-		}
-		if _, ok := slices.BinarySearch(checked, e.ID); ok {
-			return nil
 		}
 		state := string(e.Kind)
 		if e.Kind == conformance.KindCheck {
