@@ -29,6 +29,7 @@ var sides = map[string]synth.Side{"client": synth.Client, "server": synth.Server
 
 // connections reads the list of names, their number, or names with settings.
 func (c *compiler) connections(n *node) {
+	before := c.Failed()
 	switch {
 	case n == nil:
 		c.connect("c1", pos{Line: 1, Column: 1}, nil)
@@ -58,7 +59,7 @@ func (c *compiler) connections(n *node) {
 	switch {
 	case len(c.conns) > maxConnections:
 		c.Fail(n.Pos, "more than %d connections", maxConnections)
-	case len(c.conns) == 0 && n != nil:
+	case len(c.conns) == 0 && n != nil && c.Failed() == before:
 		c.Fail(n.Pos, "no connection")
 	}
 }

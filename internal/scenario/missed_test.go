@@ -186,7 +186,15 @@ func TestStalls(t *testing.T) {
 		{"timeline: [connect, send 10, close]", ""},
 		{
 			"timeline: [connect, server send 10, close]",
-			"this step did not come to its end: from 500µs on it waited for send1 to be sent, and to be answered if it is a request",
+			"this step did not come to its end: from 500µs on it waited for send1, which was not sent: the server may send nothing before the other side has",
+		},
+		{ // what comes later lets it go on, so that it is not left undone
+			"timeline: [connect, server send 10, send 10, close]",
+			"this step did not come to its end: from 500µs on it waited for send1, which was not sent: the server may send nothing before the other side has",
+		},
+		{
+			"both: {mpa: {ird: 0, ord: 0}}\ntimeline: [connect, read 10, close]",
+			"this step did not come to its end: from 500µs on it waited for read1, which was not sent: nothing let it go on; the depths of requests (ird, ord) or the link may be why",
 		},
 	} {
 		st, err := synth.Run(io.Discard, parse(t, tt.src+"\n").Script(false))

@@ -29,7 +29,7 @@ t.yaml:3:1: a second "seed"
   seed: 2
   ^`},
 		{"several", head + "seed: -1\nlink: {mtu: 10}\ntimeline: [conect]\n", `
-t.yaml:2:7: expected a number, not "-1"
+t.yaml:2:7: expected a number from 0 to 18446744073709551615, not -1
   seed: -1
         ^
 t.yaml:3:13: expected a number from 128 to 65535, not 10
@@ -38,6 +38,29 @@ t.yaml:3:13: expected a number from 128 to 65535, not 10
 t.yaml:4:12: unknown step "conect", did you mean "connect"?
   timeline: [conect]
              ^`},
+		{"number of more than 64 bits, and one with a sign where none may be", head + "client: {mulpdu: 99999999999999999999}\nserver: {mulpdu: +64}\ntimeline: [connect]\n", `
+t.yaml:2:18: expected a number from 64 to 65535, not 99999999999999999999
+  client: {mulpdu: 99999999999999999999}
+                   ^
+t.yaml:3:18: expected a number, not "+64"
+  server: {mulpdu: +64}
+                   ^`},
+		{"too many connections", head + "connections: 10001\ntimeline: [connect]\n", `
+t.yaml:2:14: expected a number from 1 to 10000, not 10001
+  connections: 10001
+               ^`},
+		{"no connection", head + "connections: []\ntimeline: [connect]\n", `
+t.yaml:2:14: no connection
+  connections: []
+               ^`},
+		{"name of a connection", head + "connections: [1a]\ntimeline: [connect]\n", `
+t.yaml:2:15: a name has letters, digits, - and _, and begins with a letter
+  connections: [1a]
+                ^`},
+		{"tab", head + "timeline:\n\t- connect\n", `
+t.yaml:3:1: a tab, where YAML takes only blanks
+   - connect
+  ^`},
 		{"transport", head + "both: {mpa: {markers: true}}\ntransport: sctp\ntimeline: [connect]\n", `
 t.yaml:2:13: "mpa" has no meaning here: no connection is over TCP
   both: {mpa: {markers: true}}
@@ -260,7 +283,7 @@ func TestParse_Hostile(t *testing.T) {
 		return steps("  - " + strings.Repeat(open, n) + "connect" + strings.Repeat(shut, n))
 	}
 	for _, tt := range []struct{ name, src, want string }{
-		{"size", strings.Repeat("#\n", MaxFile), "a scenario has at most 1048576 octets"},
+		{"size", strings.Repeat("#\n", MaxFile), "a scenario has at most 1048576 octets, this one has more"},
 		{"brackets", steps(strings.Repeat("[", MaxFile/2)), "nested more than 32 deep"},
 		{"braces", nested(5000, "{repeat: [", "]}"), "nested more than 32 deep"},
 		{"dashes", steps(strings.Repeat("- ", 100_000)), "nested more than 32 deep"},

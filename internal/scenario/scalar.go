@@ -39,6 +39,12 @@ func relative(text string) (int64, bool) {
 	return int64(v), true
 }
 
+// isInteger reports whether a text is a whole number of any size, also one below 0.
+func isInteger(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
 // number reads a number from lo to hi, both in the range of its type.
 func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler, p *T, lo, hi uint64) setter {
 	return func(n *node) {
@@ -47,9 +53,9 @@ func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *compiler,
 		}
 		v, ok := unsigned(n.Text)
 		switch {
-		case !ok:
+		case !ok && !isInteger(n.Text):
 			c.Fail(n.Pos, "expected a number, not %q", n.Text)
-		case v < lo || v > hi:
+		case !ok || v < lo || v > hi:
 			c.Fail(n.Pos, "expected a number from %d to %d, not %s", lo, hi, n.Text)
 		default:
 			*p = T(v)

@@ -69,7 +69,7 @@ func (n *Node) Get(key string) *Node {
 // through: no anchors and aliases, no tags, no merge keys, one document.
 func (r *Report) Parse(src []byte) *Node {
 	if len(src) > MaxFile {
-		r.Fail(Pos{1, 1}, "a %s has at most %d octets, this one has %d", r.What, MaxFile, len(src))
+		r.Fail(Pos{1, 1}, "a %s has at most %d octets, this one has more", r.What, MaxFile)
 		return nil
 	}
 	src = r.Lines(src)
@@ -144,7 +144,11 @@ func (r *Report) syntax(err error) {
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
-		r.Fail(place(at.GetToken()), "%s", at.GetMessage())
+		msg := at.GetMessage()
+		if strings.Contains(msg, "'\t'") { // "found character '\t' that cannot start any token"
+			msg = "a tab, where YAML takes only blanks"
+		}
+		r.Fail(place(at.GetToken()), "%s", msg)
 		return
 	}
 	msg, _, _ := strings.Cut(err.Error(), "\n")

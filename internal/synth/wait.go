@@ -95,6 +95,9 @@ func (x *wait) what(o *op) string {
 	case resetSeen:
 		return "the " + sideName(1-x.host.side) + " to learn of the reset"
 	case sent:
+		if why := x.host.notDone(x.name); why != "" {
+			return x.name + ", which" + why
+		}
 		return x.name + " to be sent, and to be answered if it is a request"
 	case delivered:
 		name := o.name
