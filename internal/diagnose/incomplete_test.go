@@ -158,3 +158,19 @@ func TestMissing_LeftOut(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+// TestIncomplete_LastFrame: of a capture that ends with the MPA Request it is not said how long no answer came.
+func TestIncomplete_LastFrame(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{"capture: {stop: 360us}\ntimeline: [connect]\n", "The responder did not answer the MPA Request in frame 4 until the end of the capture.\n"},
+		{"timeline: [connect, {wait: 3ms}]\nfaults: [{by: server, ignores: startup}]\n", "The responder did not answer the MPA Request in frame 4 until the end of the capture, 40.1 ms later."},
+	} {
+		s, err := scenario.Parse("t.yaml", []byte("summary: a test\n"+tt.src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := text(diagnosed(t, written(t, s, false))); !strings.Contains(all, tt.want) {
+			t.Errorf("%s: no %q in %s", tt.src, tt.want, all)
+		}
+	}
+}

@@ -44,6 +44,14 @@ func (a *about) silentSession() bool {
 	return a.Transport == trace.SCTP && res != nil && res.Good > 0 && end-a.Side[trace.I2R].StartupTime >= int64(late)
 }
 
+// later says by how much something was later; nothing if nothing came behind, or times are not known.
+func later(ns int64) string {
+	if ns <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s later", duration(ns))
+}
+
 // noAnswer diagnoses a request without an answer.
 func (a *about) noAnswer() {
 	ini, f := &a.Side[trace.I2R], &a.Flow[trace.R2I]
@@ -61,14 +69,14 @@ func (a *about) noAnswer() {
 	case why != "" && !early && (a.Ending == trace.Open || a.EndedBy != trace.R2I):
 		d.Text = fmt.Sprintf("No answer of the responder to the %s in frame %d was captured", request, ini.StartupFrame)
 		if d.same = "open"; a.Ending == trace.Open {
-			d.Text += fmt.Sprintf(" until %s, %s later.", a.lastLook(), duration(a.until()-ini.StartupTime))
+			d.Text += fmt.Sprintf(" until %s%s.", a.lastLook(), later(a.until()-ini.StartupTime))
 		} else {
 			d.same = "initiator"
 			d.Text += fmt.Sprintf(" until the initiator %s the connection (frame %d), %s later.", a.ended(), a.EndFrame, duration(a.endTime()-ini.StartupTime))
 		}
 	case a.Ending == trace.Open:
-		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until %s, %s later.",
-			request, ini.StartupFrame, a.lastLook(), duration(a.until()-ini.StartupTime))
+		d.Text = fmt.Sprintf("The responder did not answer the %s in frame %d until %s%s.",
+			request, ini.StartupFrame, a.lastLook(), later(a.until()-ini.StartupTime))
 		d.same = "open"
 		if a.until()-ini.StartupTime < int64(late) {
 			d.Severity = conformance.Note // the answer may follow
