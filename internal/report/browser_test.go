@@ -242,7 +242,7 @@ func browsed(t *testing.T) string {
 		row := many.Connections[i%3]
 		row.Conn, row.Detailed = uint64(10+i), false
 		row.Initiator = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 9, byte(i / 256), byte(i)}), 4000).String()
-		row.PDUs = uint64(i * 7919 % 5000)
+		row.FPDUs = uint64(i * 7919 % 5000)
 		row.Lasted, row.Slow, row.Octets = int64(i)*int64(i)*int64(i)*7+int64(i), int64(1)<<(i%40), uint64(1)<<(i%45)+uint64(i)
 		many.Connections = append(many.Connections, row)
 	}
@@ -304,7 +304,7 @@ func TestBrowser(t *testing.T) {
 	}
 	b.eval(`document.querySelectorAll(".conns")[0].querySelectorAll("th button")[6].click(), `+fmt.Sprintf(first, 6), &rows)
 	if len(rows) != 100 || rows[0] != "4999" || rows[1] != "4998" {
-		t.Errorf("sorted by PDUs: %v", rows)
+		t.Errorf("sorted by FPDUs: %v", rows)
 	}
 	b.eval(`document.querySelectorAll(".pages")[0].querySelectorAll("button")[1].click(), `+fmt.Sprintf(first, 6), &rows)
 	if len(rows) != 100 || rows[0] != "4899" {

@@ -201,7 +201,7 @@ func (s *Survey) row(c *trace.Connection, detailed bool) Row {
 	}
 	for d := range c.Flow {
 		f := &c.Flow[d]
-		r.PDUs += f.FPDUs + f.Rare().Chunks
+		r.FPDUs += f.FPDUs + f.Rare().Chunks
 		r.Octets += f.Octets
 		r.Retransmitted += f.Rare().Retransmitted
 		r.Gaps += f.Rare().Gaps

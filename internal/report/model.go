@@ -56,7 +56,8 @@ type Row struct {
 	Carries         string `json:",omitempty"`
 	Transport       string
 	Startup, Ending string
-	PDUs, Octets    uint64
+	// FPDUs are over SCTP the chunks with segments of DDP, octets the payload of all packets.
+	FPDUs, Octets uint64
 	// Lasted is in nanoseconds, -1 if it is not known. So is Slow, the 99th percentile of the
 	// latency of Reads; it is 0 if there were none.
 	Lasted, Slow            int64

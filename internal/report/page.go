@@ -116,7 +116,7 @@ func rowsJSON(rows []Row) (template.JS, error) {
 			detailed = 1
 		}
 		all = append(all, []any{
-			r.Conn, r.Initiator, r.Responder, text(r.Carries), r.Startup, r.Ending, r.PDUs, r.Octets, r.Lasted, r.Slow, r.Retransmitted, r.Gaps,
+			r.Conn, r.Initiator, r.Responder, text(r.Carries), r.Startup, r.Ending, r.FPDUs, r.Octets, r.Lasted, r.Slow, r.Retransmitted, r.Gaps,
 			r.Errors, r.Warnings, r.Notes, detailed,
 		})
 	}

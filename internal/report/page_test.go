@@ -328,3 +328,18 @@ func TestPage_Damaged(t *testing.T) {
 		}
 	}
 }
+
+// TestPage_Counts: one frame or rule of a diagnosis is not told as several, and the table of the connections counts FPDUs, which the
+// total of PDUs has more of by the frames of the startup.
+func TestPage_Counts(t *testing.T) {
+	d := func(frames []uint64, rules ...string) Diagnosis { return Diagnosis{Level: "error", Frames: frames, Rules: rules} }
+	page := pageOf(t, &Report{Captures: []*Capture{{
+		Diagnoses:   []Diagnosis{d([]uint64{13}, "MPA-REV-01"), d([]uint64{14, 15}, "MPA-REV-02", "MPA-REV-03")},
+		Connections: []Row{{FPDUs: 41}},
+	}}})
+	for _, want := range []string{"Frame 13. Broken rule: MPA-REV-01.", "Frames 14, 15. Broken rules: MPA-REV-02, MPA-REV-03.", ">FPDUs</th>", `<td class="n">41</td>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+}
