@@ -131,7 +131,7 @@ func (o *mergeOptions) run(args []string) error {
 	o.confine(results)
 	sum := merge.New(o.check.failOn)
 	for _, err := range errs {
-		// A task that did not come to its end is no failure if another one did.
+		// A task that did not come to its end is no failure if another one of its point did: see pointsWithout.
 		sum.Remarks = append(sum.Remarks, err.Error())
 	}
 	failed := len(results) == 0
@@ -148,7 +148,7 @@ func (o *mergeOptions) run(args []string) error {
 			o.check.s.warn(err)
 		}
 	}
-	sum.Missing = append(sum.Missing, pointsWithout(wanted, results)...)
+	sum.Missing = append(sum.Missing, pointsWithout(wanted, results, errs)...)
 	sum.Missing = append(sum.Missing, nowhere(results)...)
 	if says := unlisted(wanted, results); o.list != "" && says != "" {
 		sum.Remarks = append(sum.Remarks, says)
@@ -183,11 +183,21 @@ func foldersOf(files []string) (folders []string) {
 	return slices.Compact(folders)
 }
 
-// pointsWithout are the points of a list that have no result.
-func pointsWithout(wanted []points.Point, results []dataset.Result) (names []string) {
+// pointsWithout are the points that have no result: those of a list, and those with manifests of which
+// none counts, for what is wrong with them.
+func pointsWithout(wanted []points.Point, results []dataset.Result, wrong []error) (names []string) {
+	without := func(name string) {
+		_, ok := slices.BinarySearchFunc(results, name, func(r dataset.Result, name string) int { return strings.Compare(r.Point, name) })
+		if !ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	for _, p := range wanted {
-		if _, ok := slices.BinarySearchFunc(results, p.Name, func(r dataset.Result, name string) int { return strings.Compare(r.Point, name) }); !ok {
-			names = append(names, p.Name)
+		without(p.Name)
+	}
+	for _, err := range wrong {
+		if e := (*dataset.Error)(nil); errors.As(err, &e) && e.Point != "" {
+			without(e.Point)
 		}
 	}
 	return names

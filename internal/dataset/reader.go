@@ -48,7 +48,9 @@ type Part struct {
 // Error is what is wrong with a file of a dataset.
 type Error struct {
 	File string
-	Err  error
+	// Point is that of a manifest or of its folder, else "".
+	Point string
+	Err   error
 }
 
 func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
@@ -105,9 +107,9 @@ func pointFolders(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, manifests))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return nil, &Error{dir, errors.New("there is no such folder")}
+			return nil, &Error{File: dir, Err: errors.New("there is no such folder")}
 		}
-		return nil, &Error{dir, errors.New("it has no manifests: --format parquet -o writes them")}
+		return nil, &Error{File: dir, Err: errors.New("it has no manifests: --format parquet -o writes them")}
 	}
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(e.Name(), "point="); ok && points.CheckName(name) == nil {
@@ -122,7 +124,7 @@ func manifestsOf(dir, point string) (parts []Part, errs []error) {
 	folder := partition(dir, manifests, point)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, []error{err}
+		return nil, []error{&Error{folder, point, cmp.Or(errors.Unwrap(err), err)}} // that of the system, which has no name
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".json") {
@@ -137,7 +139,7 @@ func manifestsOf(dir, point string) (parts []Part, errs []error) {
 			err = m.complete(dir)
 		}
 		if err != nil {
-			errs = append(errs, &Error{file, err})
+			errs = append(errs, &Error{file, point, err})
 			continue
 		}
 		parts = append(parts, Part{*m, dir})
@@ -306,7 +308,7 @@ func Rows[Row any](p *Part, t Table) iter.Seq2[*Row, error] {
 		}
 		path := p.path(p.Dir, file)
 		if err := read(path, file, func(r *Row) bool { return yield(r, nil) }); err != nil {
-			yield(nil, &Error{path, err})
+			yield(nil, &Error{File: path, Err: err})
 		}
 	}
 }
