@@ -60,12 +60,12 @@ func (c *Checked) title() string {
 	return c.File
 }
 
-// fileOf is the file that a finding is in, as far as it is known.
-func (c *Checked) fileOf(f *Finding) string {
-	if c.Point != "" && f.In.File != "" {
-		return f.In.File
+// placeOf is the file that a finding is in and the number of its frame there, as far as they are known.
+func (c *Checked) placeOf(f *Finding) Origin {
+	if f.In.File != "" {
+		return f.In
 	}
-	return c.File
+	return Origin{c.File, f.Frame}
 }
 
 // ConnVerdicts are the verdicts on a connection. Thousands of connections may share

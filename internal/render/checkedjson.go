@@ -160,7 +160,7 @@ func (r *githubReport) annotate(c *Checked, f *Finding) {
 	}
 	command := map[conformance.Severity]string{conformance.Error: "error", conformance.Warning: "warning", conformance.Note: "notice"}[f.Severity]
 	text := "conn " + strconv.FormatUint(f.Conn.Number, 10) + " " + f.place() + ": " + said(&f.Finding)
-	r.command(command, c, c.fileOf(f), f.Rule.ID, text)
+	r.command(command, c, c.placeOf(f).File, f.Rule.ID, text)
 }
 
 // inside escapes text for a format that has escapes of its own for the ends of lines.

@@ -139,8 +139,8 @@ func (r *sarifReport) Capture(c *Checked) error {
 	file := sarifPhysical{sarifArtifact{artifactURI(c.File)}}
 	for i := range c.Findings {
 		uri := file.Artifact.URI
-		if of := c.fileOf(&c.Findings[i]); of != c.File {
-			uri = artifactURI(of)
+		if of := c.placeOf(&c.Findings[i]); of.File != c.File {
+			uri = artifactURI(of.File)
 		}
 		r.result(c, &c.Findings[i], uri)
 	}
@@ -190,10 +190,11 @@ func (r *sarifReport) result(c *Checked, f *Finding, uri string) {
 }
 
 // locations says where a finding is. GitHub shows a result only where it has a line, so the
-// frame counts as one. The octets are those of the frame in the file.
+// frame counts as one: that of its own file, where several are one capture. The octets are those
+// of the frame in the file.
 func locations(o *object, c *Checked, f *Finding, uri string) {
 	name := appendUint(append(make([]byte, 0, 64), "connection "...), f.Conn.Number)
-	at := sarifPlace{uri: uri, line: f.Frame, name: string(appendUint(append(name, "/frame "...), f.Frame)), kind: "frame"}
+	at := sarifPlace{uri: uri, line: c.placeOf(f).Frame, name: string(appendUint(append(name, "/frame "...), f.Frame)), kind: "frame"}
 	at.octets, at.hasOctets = c.Places[f.Frame]
 	at.append(o)
 }
