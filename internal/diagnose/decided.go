@@ -28,6 +28,7 @@ func (s *Summary) Decided(c *trace.Connection, findings []conformance.Finding, v
 	}
 	if s.again(c.Number) {
 		damagedAssociation(a)
+		s.adviseLate(a)
 		brokenRules(a)
 	} else {
 		a.diagnose()

@@ -217,3 +217,37 @@ func times(n int) string {
 	}
 	return fmt.Sprintf(" and %s more times", Number(uint64(n-1))) //nolint:gosec // a count
 }
+
+// adviseLate has advice that comes behind the other findings of its connection, since it rests on other connections, told with the
+// rules that it explains, as [about.brokenRule] does where all findings come at once. Of connections that are alike the first one tells.
+func (s *Summary) adviseLate(a *about) {
+	for i := range a.findings {
+		f := &a.findings[i]
+		if a.explained[i] {
+			continue
+		}
+		d := s.toldOf(a.Number, f.Explains())
+		if d == nil {
+			continue
+		}
+		found := a.explainIf(func(other *conformance.Finding) bool { return other.Rule == f.Rule })
+		if d.Conn.Number == a.Number {
+			d.Also, d.Rules = append(d.Also, d.advised(found)), append(d.Rules, f.Rule.ID)
+		}
+		a.taken = a.taken[:0]
+	}
+}
+
+// toldOf is what was said of a connection because it broke one of some rules; nil if nothing was.
+func (s *Summary) toldOf(conn uint64, rules []string) *Diagnosis {
+	if len(rules) == 0 {
+		return nil
+	}
+	for _, d := range s.all {
+		broken := func(rule string) bool { return slices.Contains(rules, rule) }
+		if d.Conn != nil && slices.ContainsFunc(d.Rules, broken) && slices.Contains(d.Conns, conn) {
+			return d
+		}
+	}
+	return nil
+}
