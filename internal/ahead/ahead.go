@@ -8,6 +8,9 @@ import "time"
 // long is what counts as more than packets that wait in the queues of one capture.
 const long = int64(2500 * time.Microsecond)
 
+// OutOfOrder is how late a packet may be captured behind one that was sent after it.
+const OutOfOrder = int64(10 * time.Millisecond)
+
 // Measure is the measurement of one direction. The zero Measure is ready to use.
 type Measure struct {
 	// The acknowledgement that is being measured is of what lies from from up to off, captured at that time. 0: none is.

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 
+	"github.com/iwdissect/iwdissect/internal/ahead"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -62,7 +63,7 @@ func (a *Association) aborting(side int) {
 // behindAbort looks at a chunk of a side behind an ABORT, after it was taken in. was is where the TSNs of the side ended before it.
 func (a *Association) behindAbort(side int, c *sctp.Chunk, was int64) {
 	r := a.abort
-	own, late := side == r.side, a.cur.Time-r.time >= outOfOrder
+	own, late := side == r.side, a.cur.Time-r.time >= ahead.OutOfOrder
 	switch c.Type {
 	case sctp.TypeData, sctp.TypeIData:
 		if own && late && r.high != unknownHigh && a.asm.High(side) > was {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/ahead"
 	"github.com/iwdissect/iwdissect/internal/sctp"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
@@ -227,7 +228,7 @@ func (a *Association) Packet(side int, p *Packet, n *PacketNote) {
 		n.Damaged = true
 		return
 	}
-	if r := a.rival; r != nil && r.side == side && p.Time-r.time >= outOfOrder {
+	if r := a.rival; r != nil && r.side == side && p.Time-r.time >= ahead.OutOfOrder {
 		a.keeps()
 	}
 	a.octets = p.Length

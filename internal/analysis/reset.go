@@ -1,8 +1,7 @@
 package analysis
 
 import (
-	"time"
-
+	"github.com/iwdissect/iwdissect/internal/ahead"
 	"github.com/iwdissect/iwdissect/reassembly"
 	"github.com/iwdissect/iwdissect/trace"
 )
@@ -33,8 +32,6 @@ type ending struct {
 }
 
 const (
-	// outOfOrder is how late a packet may be captured behind one that was sent after it.
-	outOfOrder = int64(10 * time.Millisecond)
 	// closeNumber is the number that a FIN takes, which may not have been captured.
 	closeNumber = 1
 	// maxWindow is the largest receive window (RFC 7323 section 2.3).
@@ -179,7 +176,7 @@ func (c *Conn) goesOn(r *reset, s *reassembly.Segment) bool {
 	if end <= r.high { // sent again, as its timer ran out, and no copy of what came before
 		return end > h.Acked() && s.Time-r.time >= minStall
 	}
-	return end > r.at || r.far || r.heard || s.Time-r.time >= outOfOrder
+	return end > r.at || r.far || r.heard || s.Time-r.time >= ahead.OutOfOrder
 }
 
 // keepDoubtful puts a RST into the record of its direction, or what is known of it by now.

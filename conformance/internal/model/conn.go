@@ -528,6 +528,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		h.First = firstOf(s)
 		h.Opening.place(p)
 	}
+	c.quoted(s)
 	s.findAnswer()
 	gapless := have&catalogue.MsgSync != 0
 	have = c.ofAnswers(s, have)

@@ -4,16 +4,19 @@ import (
 	"slices"
 
 	"github.com/iwdissect/iwdissect/dissect/rdmap"
+	"github.com/iwdissect/iwdissect/internal/ahead"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
 // EarlyAnswer is an answer over SCTP to a request that was not there in the order of the
-// DDP-SSNs: chunks before it were missing when the answer was captured.
+// DDP-SSNs: chunks before it were missing when the answer was captured, or nothing showed that
+// there is a request.
 type EarlyAnswer struct {
 	to, got  uint64
 	stag, id uint32
 	atomic   bool
 	done     bool  // its L was seen
+	unasked  bool  // nothing was missing: no request that was sent before asks for it
 	passed   int64 // all TSNs of the requester that were captured before, or were missing, are below
 	sacked   int64 // the first TSN that its sender lacked, as it said in the packet of the answer
 	// Proven: the chunk with that TSN does not come behind the request.
@@ -47,8 +50,8 @@ func (s *Segment) ReadsHeard(yield func(*Request) bool) {
 // maxEarly bounds those that are kept of a direction.
 const maxEarly = 16
 
-// answersEarly records a segment of an answer to none of the requests that are known, if its
-// request may be among the chunks that wait.
+// answersEarly records a segment of an answer to none of the requests that are known: its
+// request may be among the chunks that wait, or be captured later although it was sent before.
 func (s *Segment) answersEarly(c *Conn) {
 	h := s.Peer
 	if c.Trace.Transport != trace.SCTP || s.Answer.Request != nil {
@@ -60,10 +63,10 @@ func (s *Segment) answersEarly(c *Conn) {
 		if n == 0 || h.early[n-1].done || h.early[n-1].stag != s.DDP.STag {
 			return
 		}
-	case !c.Trace.Flow[h.Dir].Waiting || n >= maxEarly:
+	case n >= maxEarly:
 		return
 	default:
-		e := EarlyAnswer{passed: a.Passed, sacked: a.Sacked, stag: s.DDP.STag, to: s.DDP.TO, begins: siteOf(s.PDU, s.Count)}
+		e := EarlyAnswer{unasked: !c.Trace.Flow[h.Dir].Waiting, passed: a.Passed, sacked: a.Sacked, stag: s.DDP.STag, to: s.DDP.TO, begins: siteOf(s.PDU, s.Count)}
 		if e.atomic = s.Op == OpAtomicResponse; e.atomic {
 			r, err := rdmap.DecodeAtomicResponse(s.Header)
 			if err != nil {
@@ -79,12 +82,28 @@ func (s *Segment) answersEarly(c *Conn) {
 	e.done, e.at = s.DDP.Last, siteOf(s.PDU, s.Count)
 }
 
-// arrives notes which chunk comes, for answers that may have come too early.
+// arrives notes which chunk comes, for answers and Terminates that may have come too early.
 func (h *Direction) arrives(a *trace.Arrival) {
+	lacked := func(sacked int64) bool { return sacked >= a.TSN && sacked < a.End }
 	for i := range h.early {
 		e := &h.early[i]
-		e.Proven = e.Proven || e.sacked >= a.TSN && e.sacked < a.End
+		e.Proven = e.Proven || lacked(e.sacked)
 	}
+	if w := h.Peer.FirstTerminate; w != nil {
+		w.proven = w.proven || lacked(w.sacked)
+	}
+}
+
+// quoted notes that the directions are out of step if a segment over SCTP is captured behind the Terminate that quotes it.
+func (c *Conn) quoted(s *Segment) {
+	if w := s.Peer.FirstTerminate; w.quotesNone(s.PDU.Conn) && !w.proven && timeOf(s.PDU)-w.Time < ahead.OutOfOrder {
+		c.OutOfStep = c.OutOfStep || plain(s.Head[:min(s.DDP.HeaderLen, len(s.Head))]) == w.quote
+	}
+}
+
+// quotesNone reports whether a Terminate over SCTP quotes a header, and no segment with it was captured before.
+func (w *SentTerminate) quotesNone(t *trace.Connection) bool {
+	return t.Transport == trace.SCTP && w != nil && w.Header != nil && len(w.Sent) == 0
 }
 
 // AnsweredEarly returns the answer that came before the current request, nil if there is none.
@@ -122,8 +141,24 @@ func (s *Segment) answeredEarly() int {
 		if r.Atomic {
 			fits = e.id == r.ID
 		}
-		return fits && e.atomic == r.Atomic && s.PDU.Chunk.Arrival.TSN < e.passed
+		return fits && e.atomic == r.Atomic && e.mayAnswer(s.PDU)
 	})
+}
+
+// mayAnswer reports whether an answer may be that to a request that came after it, if it fits that.
+func (e *EarlyAnswer) mayAnswer(request *trace.PDU) bool {
+	before := request.Chunk.Arrival.TSN < e.passed
+	if !e.unasked {
+		return before
+	}
+	return !e.Proven && (before || timeOf(request)-e.begins.time < ahead.OutOfOrder)
+}
+
+// disorders reports whether the current request shows that the capture has the directions out of step: its answer was captured
+// before it, although none of the chunks was missing that were sent before.
+func (s *Segment) disorders() bool {
+	i := s.answeredEarly()
+	return i >= 0 && s.early[i].unasked
 }
 
 // takesEarly gives the current request the answer that came before it, as far as there is one.

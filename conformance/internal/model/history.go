@@ -321,12 +321,20 @@ func (t *Terminate) Empty() bool { return t.Every(func(x *Sent) bool { return x.
 type SentTerminate struct {
 	Span
 	Terminate
-	at Place
+	at    Place
+	quote headerKey // what it quotes
+	// Over SCTP sacked is the first TSN that its sender lacked, as it said in the packet of it; proven: the chunk with that TSN came
+	// later.
+	sacked int64
+	proven bool
 }
 
 // keep makes a copy that outlives the PDU.
 func (t *Terminate) keep() *SentTerminate {
-	w := &SentTerminate{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where()}
+	w := &SentTerminate{Span: SpanOf(t.PDU), Terminate: *t, at: t.Where(), quote: plain(t.Quote.DDPHeader), sacked: -1}
+	if k := t.PDU.Chunk; k != nil {
+		w.sacked = k.Arrival.Sacked
+	}
 	w.Segment, w.Straight, w.Quote = nil, rdmap.Terminate{}, rdmap.Terminate{}
 	return w
 }

@@ -560,6 +560,7 @@ func (s *Segment) request(c *Conn, r Request) {
 	if r.Excused = s.refusable(&r); r.Excused {
 		h.Flight.land(r.nth, 0) // it need not count
 	}
+	c.OutOfStep = c.OutOfStep || s.disorders()
 	if !s.takesEarly(&r) {
 		h.ask(r)
 	}

@@ -14,7 +14,7 @@ func (c *Conn) chunkSteadies(h *Direction, p *trace.PDU, gates catalogue.Gate) {
 	_, length, _ := p.ULPDU()
 	switch {
 	case !c.within(s) || !harmless(p.Chunk) || length > maxSteady:
-	case h.Peer.Offended, ends(h), ends(h.Peer):
+	case h.Peer.Offended, ends(h), ends(h.Peer), h.Peer.FirstTerminate.quotesNone(p.Conn):
 	default:
 		y.begin(s, uint16(length)) //nolint:gosec // at most maxSteady
 		y.chunks, y.cut, y.gates, y.clean = true, c.Trace.Flow[h.Dir].Cut, gates, gates&catalogue.Bidir != 0 && c.clean(h)

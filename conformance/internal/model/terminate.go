@@ -62,6 +62,9 @@ func (c *Conn) terminated(s *Segment, have catalogue.Gate) {
 	t.refuses()
 	if s.FirstTerminate == nil {
 		s.FirstTerminate = t.keep()
+		if s.FirstTerminate.quotesNone(s.PDU.Conn) {
+			s.Peer.steady.on = false
+		}
 	}
 	c.Tell.Terminate(t, have)
 }
