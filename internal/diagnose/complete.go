@@ -24,10 +24,11 @@ func (a *about) read(d trace.Dir) bool {
 }
 
 // answersKnown reports whether no request of the other side may have had an answer that was not
-// captured, or was captured late: over SCTP a chunk that the capture lost may come again without need.
+// captured, or was captured late: over SCTP a chunk that the capture lost may come again without need, and the directions may be out
+// of step.
 func (a *about) answersKnown(d trace.Dir) bool {
 	r := a.Flow[d].Rare()
-	return a.complete(0) && a.complete(1) && (a.Transport == trace.TCP || r.Reordered+r.Retransmitted == 0)
+	return a.complete(0) && a.complete(1) && (a.Transport == trace.TCP || r.Reordered+r.Retransmitted == 0 && !a.Side[d].SCTP.Unseen)
 }
 
 // noFPDU reports whether a side sent nothing behind its startup frame, as the lengths in headers tell:

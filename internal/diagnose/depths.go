@@ -54,7 +54,7 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 		d.Severity = conformance.Error
 		d.Text += fmt.Sprintf(" It had up to %d outstanding.", most)
 	case int(most) > int(ird):
-		d.Text += fmt.Sprintf(" It may have had up to %d outstanding. Some of them may have had answers, since not all is in the capture.", most)
+		d.Text += fmt.Sprintf(" It may have had up to %d outstanding. Some of them may have had answers, since not all is in the capture, or not in the order in which it passed.", most)
 	case dir == trace.I2R && most > 0:
 		return // the initiator lowered it, as it must
 	case dir == trace.I2R:

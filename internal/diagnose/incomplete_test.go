@@ -7,6 +7,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/internal/diagnose"
 	"github.com/iwdissect/iwdissect/internal/scenario"
+	"github.com/iwdissect/iwdissect/internal/tracetest"
 )
 
 // before is what goes on before a fault.
@@ -171,6 +172,33 @@ func TestIncomplete_LastFrame(t *testing.T) {
 		}
 		if all := text(diagnosed(t, written(t, s, false))); !strings.Contains(all, tt.want) {
 			t.Errorf("%s: no %q in %s", tt.src, tt.want, all)
+		}
+	}
+}
+
+// TestOutOfStep_SCTP: what hangs on the order of the directions, or on packets that are missing, is no error where the capture lacks either.
+func TestOutOfStep_SCTP(t *testing.T) {
+	const deep = "client: {session: {ord: 4}}\nserver: {session: {ird: 1}}\nboth: {sctp: {bundle: false}}\ntimeline: [connect, send 10, wait 1s, read 64 x6, wait 1s, close]\n"
+	const unanswered = "timeline: [connect, send 10, wait 1s, server close]\n"
+	for _, tt := range []struct {
+		name, src string
+		kind      diagnose.Kind
+		from, to  int // frames that are missing
+		want      string
+	}{
+		{"out of step", "capture: {interfaces: per-side, clock_offset: 150us, merge: true}\n" + deep, diagnose.ReadDepth, 0, 0, "warning"},
+		{"in order, and too deep", "faults: [{by: both, ignores: [depth]}]\n" + deep, diagnose.ReadDepth, 0, 0, "error"},
+		{"the answer is missing and all behind it", unanswered, diagnose.StartupUnanswered, 6, 10, "note"},
+	} {
+		fs, err := tracetest.ReadFile(generate(t, "transport: sctp\n"+tt.src, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.from > 0 {
+			fs = append(fs[:tt.from-1:tt.from-1], fs[tt.to:]...)
+		}
+		if all := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))), tt.kind); !strings.HasPrefix(all, tt.want+" ") {
+			t.Errorf("%s: %q, want %s", tt.name, all, tt.want)
 		}
 	}
 }

@@ -154,6 +154,8 @@ func (a *about) mayMiss(f *trace.Flow) string {
 		return "The snap length cut off octets of the responder; the answer may have been among them."
 	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP == nil || a.Side[trace.R2I].SCTP.InitFrame == 0 || a.Side[trace.R2I].SCTP.InitCut):
 		return "The INIT or INIT ACK of the responder is missing or cut, and with it the addresses that it has; the answer may have come from another one."
+	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP.Unseen || a.Side[0].SCTP.GapTSNs+a.Side[1].SCTP.GapTSNs > 0):
+		return "Packets of the association are missing from the capture, or stand in another order than they passed; the answer may have been among them."
 	case a.Transport == trace.TCP && !f.Started:
 		return "The start of what the responder sent is missing from the capture; the answer may have been there."
 	}
