@@ -4816,7 +4816,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "M and D are set for RDMA protection/operation errors \"if possible\" and for DDP tagged/untagged buffer errors, R for errors on Read Requests (Fig 10: protection errors; 7.1 rule 3: any); local catastrophic errors of any layer and LLP errors have none.",
 		Matters:    "A Terminate is the only report of what went wrong before the connection ends; if it is wrong, late or missing, the peer sees a closed connection and no cause.",
-		Check:      "Layer 0 type 0, layer 1 type 0 or layer 2 with any of M,D,R: fire. Layer 1 type 1 or 2 with M=0 or D=0: fire. Layer 0 type 1 with D=1 quoting opcode 1 and R=0: fire. R=1 quoting (D=1) another opcode than 1: fire. Layer 0 type 2 with R=1 quoting a Read Request: pass (7.1 rule 3). D=0 for layer 0 type 1/2: note, but for 0/2/07 and 0/2/08, which need not concern a segment, and may follow one whose header is too short to be quoted. Needs: Terminate decoded.",
+		Check:      "Layer 0 type 0, layer 1 type 0 or layer 2 with any of M,D,R: fire. Layer 1 type 1 or 2 with M=0 or D=0: fire. Layer 0 type 1 with D=1 quoting opcode 1 and R=0: fire. R=1 quoting (D=1) another opcode than 1: fire. Layer 0 type 2 with R=1 quoting a Read Request: pass (7.1 rule 3). D=0 for layer 0 type 1/2: note, but for 0/2/07 and 0/2/08, which need not concern a segment, and where the other side sent a segment whose header is too short to be quoted. A Read Request that is too short need not be quoted either. Needs: Terminate decoded.",
 		Example:    "Terminate 2/0/02 with D=1.",
 		Observable: "yes",
 		Kind:       KindCheck,

@@ -268,14 +268,17 @@ func judgeControlBits(r *rules.Report, t *model.Terminate) {
 		reportTerminate(r, catalogue.None, t, "header control bits are set for an error that concerns no segment", model.BitsText(k), "M=0 D=0 R=0")
 	case k.Layer == 1 && (k.EType == 1 || k.EType == 2) && (!k.M || !k.D):
 		reportTerminate(r, catalogue.None, t, "the Terminate reports a DDP error without quoting the segment in error", model.BitsText(k), "M=1 D=1")
-	case k.Layer == 0 && k.EType == 1 && t.Header != nil && t.Op == model.OpReadRequest && !k.R:
+	case k.Layer == 0 && k.EType == 1 && t.Header != nil && t.Op == model.OpReadRequest && !k.R && !t.Every(lacksRequest):
 		reportTerminate(r, catalogue.None, t, "the Terminate reports a protection error of a Read without quoting its header", model.BitsText(k), "R=1")
 	case k.R && t.Header != nil && t.Op != model.OpReadRequest:
 		reportTerminate(r, catalogue.None, t, "the Terminate quotes an RDMA header of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
-	case k.Layer == 0 && concernsSegment(k) && !k.D:
+	case k.Layer == 0 && concernsSegment(k) && !k.D && r.Trace.Flow[t.Peer.Dir].Rare().Malformed == 0: // else it may be about one without a whole header
 		reportTerminate(r, catalogue.Note, t, "the Terminate reports an RDMAP error without quoting the header of the segment in error", model.BitsText(k), "D=1 if possible")
 	}
 }
+
+// lacksRequest reports whether a segment has no whole Read Request that can be quoted.
+func lacksRequest(x *model.Sent) bool { return x.Octets() < rdmap.ReadRequestLen }
 
 // concernsSegment reports whether an error of RDMAP is that of a segment: not one for which the side gave up the stream, or all of them.
 func concernsSegment(k rdmap.TermCode) bool {
