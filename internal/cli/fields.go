@@ -16,6 +16,7 @@ import (
 type fieldInfo struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
+	InTshark  string   `json:"tshark_type,omitempty"` // how the forms of tshark write the value, if otherwise
 	Bits      int      `json:"bits,omitempty"`
 	Operators []string `json:"operators"`
 	Label     string   `json:"label"`
@@ -37,6 +38,9 @@ func fieldInfos(text string) []fieldInfo {
 		info := fieldInfo{Name: f.Name, Type: valueType(f), Bits: f.Bits, Operators: f.Type.Operators(), Label: f.Label, Ref: f.Ref}
 		if k, ok := written[f.Name]; ok { // as records have it
 			info.Type = k.String()
+			if as := valueType(f); as != info.Type && !strings.HasPrefix(f.Name, "iwd.") {
+				info.InTshark = as
+			}
 		}
 		if info.Operators == nil {
 			info.Operators = []string{}
@@ -65,9 +69,10 @@ func newFields(s *IOStreams) *cobra.Command {
 		Use:   "fields [TEXT]",
 		Short: "List all fields, or those whose names contain TEXT",
 		Long: strings.TrimSpace(`
-List the fields of frames and PDUs: the name, how the value is written, and the
-operators that a filter (-Y) has for it. A name alone asks whether the field is
-there. Names are those of Wireshark where it has one.
+List the fields of frames and PDUs: the name, how records have the value, and
+the operators that a filter (-Y) has for it. A name alone asks whether the field
+is there. Names are those of Wireshark where it has one. The forms of tshark (-T
+fields, json, pdml) write a few values otherwise, as tshark does; it is said.
 `),
 		Example: strings.Trim(`
   iwdissect fields
@@ -108,6 +113,9 @@ func fieldTable(s *IOStreams, list []fieldInfo) error {
 		ref := ""
 		if f.Ref != "" {
 			ref = " (" + f.Ref + ")"
+		}
+		if f.InTshark != "" {
+			ref += ", " + f.InTshark + " in the forms of tshark"
 		}
 		if _, err := fmt.Fprintf(s.Out, "%-*s  %-*s  %-*s  %s%s\n", name, f.Name, kind, f.Type, ops, strings.Join(f.Operators, " "), f.Label, ref); err != nil {
 			return brokenPipe(err)
