@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ const broken, clean = "term-wbadkey.pcap", "lo-rping-crc.pcap"
 // TestSummary: sums are those of the connections and findings of the captures.
 func TestSummary(t *testing.T) {
 	dir := t.TempDir()
-	var want Totals
+	want := Totals{ReadLatency: &ReadLatency{}}
 	rules := map[string]int64{}
 	for i, file := range []string{broken, clean, "rping-p2p-read-crc.pcap", broken} {
 		j, cs, totals := write(t, dir, fmt.Sprintf("tap%d", i), file, dataset.Shard{}, 0)
@@ -160,6 +161,23 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestTotals_NoRead: the mean of nothing is not 0, it is not there; that of Reads is.
+func TestTotals_NoRead(t *testing.T) {
+	for file, want := range map[string]int{clean: 2, "term-send-norecv.pcap": 0} {
+		dir := t.TempDir()
+		write(t, dir, "tap", file, dataset.Shard{}, 0)
+		all, err := json.Marshal(summed(t, Options{}, "error", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"read_mean_ns", "read_max_ns", "read_p99_worst_ns"} {
+			if n := strings.Count(string(all), name); n != want { // in the sums, and of the point
+				t.Errorf("%s: %s %d times, want %d", file, name, n, want)
+			}
+		}
+	}
+}
+
 // TestGate: the exit code follows the level, the rules that are chosen, and what could not be
 // read.
 func TestGate(t *testing.T) {
@@ -199,7 +217,7 @@ func TestShards(t *testing.T) {
 		write(t, parts, "tap1", file, dataset.Shard{Index: i, Of: 3}, 0)
 	}
 	one, three := summed(t, Options{}, "error", whole), summed(t, Options{}, "error", parts)
-	if one.Totals != three.Totals || one.Totals.Connections < 3 {
+	if !reflect.DeepEqual(one.Totals, three.Totals) || one.Totals.Connections < 3 {
 		t.Errorf("%+v\n%+v", one.Totals, three.Totals)
 	}
 	if three.Points[0].Shards != 3 || one.Points[0].Failed != three.Points[0].Failed || one.Points[0].Passed != three.Points[0].Passed {

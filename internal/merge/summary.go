@@ -56,15 +56,19 @@ type Totals struct {
 	SendOctets      int64 `json:"send_octets"`
 	WriteOctets     int64 `json:"write_octets"`
 	ReadOctets      int64 `json:"read_octets"`
-	// Reads are RDMA Reads with a latency. Means can be put together; of quantiles the
-	// worst of any connection is told.
-	Reads      int64  `json:"reads"`
-	ReadMeanNS int64  `json:"read_mean_ns"`
-	ReadMaxNS  int64  `json:"read_max_ns"`
-	ReadP99NS  int64  `json:"read_p99_worst_ns"`
-	Findings   Counts `json:"findings"`
+	// Reads are RDMA Reads with a latency.
+	Reads int64 `json:"reads"`
+	*ReadLatency
+	Findings Counts `json:"findings"`
 
 	readSum int64
+}
+
+// ReadLatency is that of Reads, if there are any. Means can be put together; of quantiles the worst of any connection is told.
+type ReadLatency struct {
+	ReadMeanNS int64 `json:"read_mean_ns"`
+	ReadMaxNS  int64 `json:"read_max_ns"`
+	ReadP99NS  int64 `json:"read_p99_worst_ns"`
 }
 
 // Counts are findings that are neither known nor suppressed.
@@ -243,20 +247,27 @@ func (t *Totals) add(o *Totals) {
 	t.SendOctets += o.SendOctets
 	t.WriteOctets += o.WriteOctets
 	t.ReadOctets += o.ReadOctets
-	t.Reads += o.Reads
-	t.readSum += o.readSum
-	t.ReadMaxNS, t.ReadP99NS = max(t.ReadMaxNS, o.ReadMaxNS), max(t.ReadP99NS, o.ReadP99NS)
+	if l := o.ReadLatency; l != nil {
+		t.read(o.Reads, o.readSum, l.ReadMaxNS, l.ReadP99NS)
+	}
 	t.Findings.Errors += o.Findings.Errors
 	t.Findings.Warnings += o.Findings.Warnings
 	t.Findings.Notes += o.Findings.Notes
 	t.Findings.Decided += o.Findings.Decided
-	t.mean()
 }
 
-func (t *Totals) mean() {
-	if t.Reads > 0 {
-		t.ReadMeanNS = t.readSum / t.Reads
+// read adds Reads with the sum of their latencies, the longest one, and the highest 99th percentile of a connection.
+func (t *Totals) read(n, sum, most, p99 int64) {
+	if n == 0 {
+		return
 	}
+	t.Reads += n
+	t.readSum += sum
+	l := ReadLatency{ReadMeanNS: t.readSum / t.Reads, ReadMaxNS: most, ReadP99NS: p99}
+	if had := t.ReadLatency; had != nil {
+		l.ReadMaxNS, l.ReadP99NS = max(most, had.ReadMaxNS), max(p99, had.ReadP99NS)
+	}
+	t.ReadLatency = &l
 }
 
 // connection adds a connection.
@@ -274,9 +285,6 @@ func (t *Totals) connection(c *dataset.Connection) {
 		t.ReadOctets += f.ReadOctets
 	}
 	if l := dataset.Latency(c.ReadLatency); l.Count != nil && l.Sum != nil && l.Max != nil && l.P99 != nil {
-		t.Reads += *l.Count
-		t.readSum += *l.Sum
-		t.ReadMaxNS, t.ReadP99NS = max(t.ReadMaxNS, *l.Max), max(t.ReadP99NS, *l.P99)
-		t.mean()
+		t.read(*l.Count, *l.Sum, *l.Max, *l.P99)
 	}
 }

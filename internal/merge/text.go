@@ -148,7 +148,7 @@ func (p *page) points(s *Summary) {
 	rows := make([][]string, 0, len(all))
 	for _, a := range all {
 		reads := "-"
-		if a.Reads > 0 {
+		if a.ReadLatency != nil {
 			reads = fmt.Sprintf("%s, %s, %s", duration(a.ReadMeanNS), duration(a.ReadP99NS), duration(a.ReadMaxNS))
 		}
 		findings := fmt.Sprintf("%s/%s/%s", number(a.Findings.Errors), number(a.Findings.Warnings), number(a.Findings.Notes))

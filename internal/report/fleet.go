@@ -85,7 +85,7 @@ func fleetFacts(t merge.Totals) []Fact {
 		{"in Writes", render.Size(unsigned(t.WriteOctets))},
 		{"in Reads", render.Size(unsigned(t.ReadOctets))},
 	}
-	if t.Reads > 0 {
+	if t.ReadLatency != nil {
 		facts = append(facts, Fact{"latency of Reads", fmt.Sprintf("%s mean, %s p99 of the worst connection, %s most",
 			diagnose.Duration(t.ReadMeanNS), diagnose.Duration(t.ReadP99NS), diagnose.Duration(t.ReadMaxNS))})
 	}

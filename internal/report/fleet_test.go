@@ -13,11 +13,11 @@ func fleetOf() *merge.Summary {
 	s := merge.New("warning")
 	s.Points = []*merge.Point{
 		{Name: "rack1", Judged: true, Totals: merge.Totals{Connections: 2, FPDUs: 12_345, Findings: merge.Counts{Notes: 1}}},
-		{Name: "rack2", Judged: true, Exit: 3, Errors: []string{"ring.pcap: octet 1234: cut"}, Totals: merge.Totals{Reads: 7, ReadMeanNS: 12_000, ReadP99NS: 50_000}},
+		{Name: "rack2", Judged: true, Exit: 3, Errors: []string{"ring.pcap: octet 1234: cut"}, Totals: merge.Totals{Reads: 7, ReadLatency: &merge.ReadLatency{ReadMeanNS: 12_000, ReadP99NS: 50_000}}},
 		{Name: "rack3", Totals: merge.Totals{BadCRCs: 3}},
 	}
 	s.Missing, s.Remarks = []string{"rack4"}, []string{"results/half: no manifest"}
-	s.Totals = merge.Totals{Points: 3, Connections: 2, FPDUs: 12_345, BadCRCs: 3, Reads: 7, ReadMeanNS: 12_000, Findings: merge.Counts{Errors: 3, Notes: 1}}
+	s.Totals = merge.Totals{Points: 3, Connections: 2, FPDUs: 12_345, BadCRCs: 3, Reads: 7, ReadLatency: &merge.ReadLatency{ReadMeanNS: 12_000}, Findings: merge.Counts{Errors: 3, Notes: 1}}
 	s.Rules = []*merge.Rule{{
 		ID: "MPA-CRC-VALUE-01", Severity: "error", Findings: 3, Points: 1, Worst: "rack3", WorstCount: 3,
 		Example: merge.Place{Point: "rack3", Conn: 1, Frame: 44, Message: strings.Repeat("the CRC is wrong ", 20)},
