@@ -76,6 +76,12 @@ func TestAnswers_Parts(t *testing.T) {
 	}{
 		{"in four segments", 1, []part{{0, 0, 128, false}, {0, 128, 128, false}, {0, 256, 128, false}, {0, 384, 128, true}}, nil},
 		{"in two messages", 1, []part{{0, 0, 256, true}, {0, 256, 256, true}}, []string{split + " 1"}},
+		{"in two messages, the second in two segments", 1, []part{{0, 0, 128, true}, {0, 128, 128, false}, {0, 256, 256, true}}, []string{split + " 1"}},
+		{"in two messages of two segments", 1, []part{
+			{0, 0, 128, false}, {0, 128, 128, true}, {0, 256, 128, false}, {0, 384, 128, true},
+		}, []string{split + " 2"}},
+		{"in two messages, the second too short", 1, []part{{0, 0, 128, true}, {0, 128, 128, false}, {0, 256, 128, true}}, []string{"RDMAP-READRESP-LEN-01 2", split + " 1"}},
+		{"in two messages, the second too long", 1, []part{{0, 0, 128, true}, {0, 128, 128, false}, {0, 256, 384, true}}, []string{"RDMAP-READRESP-LEN-01 2", split + " 1"}},
 		{"in four messages", 1, []part{{0, 0, 128, true}, {0, 128, 128, true}, {0, 256, 128, true}, {0, 384, 128, true}}, []string{split + " 1"}},
 		{"both in three messages", 2, []part{
 			{0, 0, 128, true}, {0, 128, 128, true}, {0, 256, 256, true}, {1, 0, 128, true}, {1, 128, 128, true}, {1, 256, 256, true},

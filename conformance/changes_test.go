@@ -11,7 +11,7 @@ import (
 // TestChanges: an opcode that changes within a message is one finding, whether the first segment has the odd one, a later
 // one or several.
 func TestChanges(t *testing.T) {
-	const untag, tagged, opcode = "DDP-RSVDULP-UNTAG-01", "DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01"
+	const untag, tagged, opcode, flag = "DDP-RSVDULP-UNTAG-01", "DDP-RSVDULP-TAG-01", "RDMAP-OPCODE-01", "RDMAP-TFLAG-01"
 	for _, c := range []struct {
 		name    string
 		tagged  bool
@@ -26,6 +26,10 @@ func TestChanges(t *testing.T) {
 		{"Send, one between is Send with SE", false, "3333533333", []string{untag}},
 		{"Send, from one on Send with SE", false, "3333555555", []string{untag}},
 		{"Send, one is not assigned, others are Send with SE", false, "3c33555555", []string{opcode, untag}},
+		{"Send, one between is a Write", false, "3333033333", []string{flag}},
+		{"Send, one between is a Read Response", false, "3333233333", []string{flag}},
+		{"Send, one between is a Read Request", false, "3333133333", []string{untag}},
+		{"Send, one between is an Atomic Response", false, "3333b33333", []string{untag}},
 		{"Write", true, "0000000000", nil},
 		{"Write, the first is not assigned", true, "c000000000", []string{opcode}},
 		{"Write, one between is not assigned", true, "0000c00000", []string{opcode}},
@@ -33,6 +37,10 @@ func TestChanges(t *testing.T) {
 		{"Write, the first is all that is one", true, "0222222222", []string{tagged}},
 		{"Write, one between is a Read Response", true, "0000200000", []string{tagged}},
 		{"Write, from one on a Read Response", true, "0000222222", []string{tagged}},
+		{"Write, the first is a Send", true, "3000000000", []string{flag}},
+		{"Write, one between is a Send", true, "0000300000", []string{flag}},
+		{"Write, one between is a Read Request", true, "0000100000", []string{flag}},
+		{"Write, the last is an Atomic Response", true, "000000000b", []string{flag}},
 	} {
 		d := asking(0, 0)
 		for i, op := range []byte(c.opcodes) {

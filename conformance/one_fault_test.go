@@ -47,3 +47,74 @@ func TestOneFault(t *testing.T) {
 		}
 	}
 }
+
+// TestOneFault_Segments: one wrong field of a segment of a message is one finding, where that segment is, whatever the segments
+// behind it have. The number of the message behind is judged by the right count.
+func TestOneFault_Segments(t *testing.T) {
+	type seg struct {
+		stag, msn, qn, from int // of a Write if it has an STag
+		last                bool
+	}
+	const stag, skips, queue, over = "DDP-STAG-01", "DDP-UNTAG-MSN-02", "DDP-UNTAG-QN-02", "DDP-L-03"
+	write := func(stags ...int) (segs []seg) {
+		for i, s := range stags {
+			segs = append(segs, seg{stag: s, from: i, last: i == len(stags)-1})
+		}
+		return segs
+	}
+	send := func(msns ...int) (segs []seg) {
+		for i, n := range msns {
+			segs = append(segs, seg{msn: n, from: i, last: i == len(msns)-1})
+		}
+		return segs
+	}
+	for _, c := range []struct {
+		name string
+		segs []seg
+		at   int // the segment with the finding
+		want string
+	}{
+		{"an STag for all", write(7, 7, 7, 7), 0, ""},
+		{"two Writes", append(write(7, 7), write(8, 8)...), 0, ""},
+		{"the first STag", write(8, 7, 7, 7), 1, stag},
+		{"an STag between", write(7, 8, 7, 7), 1, stag},
+		{"the STag from one on", write(7, 8, 8, 8), 1, stag},
+		{"the last STag", write(7, 7, 7, 8), 3, stag},
+		{"an MSN for all", append(send(2, 2, 2), send(3)...), 0, ""},
+		{"the first MSN is ahead", append(send(3, 2, 2), send(3)...), 0, skips},
+		{"the first MSN is ahead, then of several segments", append(send(3, 2, 2), send(3, 3)...), 0, skips},
+		{"the first MSN is that before", append(append(send(2), send(2, 3, 3)...), send(4)...), 1, skips},
+		{"the MSN before, of several segments", append(append(send(2, 2), send(2)...), send(4)...), 2, skips},
+		{"an MSN between", append(send(2, 9, 2), send(3)...), 1, "DDP-UNTAG-MSN-04"},
+		{"L before the other segment", append([]seg{{msn: 2, from: 1, last: true}, {msn: 2}}, send(3)...), 1, over},
+		{"a queue between", append([]seg{{msn: 2}, {msn: 2, from: 1, qn: 4}, {msn: 2, from: 2, last: true}}, send(3)...), 1, queue},
+	} {
+		d, pdus := asking(0, 0), uint64(3) // the startup and a Send
+		for i, s := range c.segs {
+			part := tracetest.Octets(uint64(i), 200)
+			u := tracetest.Send(rdmap.OpSend, 0, uint32(s.msn), uint32(200*s.from), s.last, part)
+			if s.stag != 0 {
+				u = tracetest.Write(uint32(s.stag), uint64(200*s.from), s.last, part)
+			} else {
+				u[9] = byte(s.qn)
+			}
+			d.FPDU(tracetest.Client, u)
+		}
+		want := map[string]int{}
+		if c.want != "" {
+			want[c.want]++
+		}
+		found, j := alarms(t, pipeline.Options{}, tracetest.Net{}.Frames(tracetest.Connection(d, 0)))
+		for _, id := range []string{"ADV-SILENT-CLOSE", "MPA-MULPDU-03"} {
+			delete(found, id)
+		}
+		if !maps.Equal(found, want) {
+			t.Errorf("%s: %v, want %v\n\t%s", c.name, found, want, text(j.findings))
+		}
+		for i := range j.findings {
+			if f := &j.findings[i]; f.Rule.ID == c.want && f.PDU != pdus+uint64(c.at) {
+				t.Errorf("%s: PDU %d, want %d", c.name, f.PDU, pdus+uint64(c.at))
+			}
+		}
+	}
+}

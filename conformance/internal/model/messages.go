@@ -94,7 +94,7 @@ type Message struct {
 	// Changed: a segment has another opcode than the first one, or another STag to invalidate, see [Segment.Changes].
 	Changed  bool
 	HasAlias bool
-	// Alias is another MSN that some of its segments have.
+	// Alias is another MSN, or STag, that some of its segments have.
 	Alias   uint32
 	QN, MSN uint32
 	STag    uint32
@@ -220,7 +220,13 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		}
 	case Renamed:
 		m.Alias, m.HasAlias = s.DDP.MSN, true
+		if m.Tagged {
+			m.Alias = s.DDP.STag
+		}
 	case GoesOn:
+		if !m.Tagged && s.DDP.MSN != m.MSN {
+			m.Alias, m.HasAlias = s.DDP.MSN, true
+		}
 		m.Changed = m.Changed || s.Changes(m)
 		if m.unended() {
 			m.Done = false

@@ -29,11 +29,32 @@ func (s *Segment) Relate() (Relation, *Message) {
 func (s *Segment) relation() (Relation, *Message) {
 	switch {
 	case s.Op.Assigned() && s.DDP.Tagged != s.Op.Tagged():
+		if x := s.continuedModel(); x != nil {
+			return GoesOn, x // the opcode is wrong, and not the T bit
+		}
 		return Stray, nil
 	case s.DDP.Tagged:
 		return s.taggedRelation()
 	}
 	return s.untaggedRelation()
+}
+
+// continuedModel returns the open message that a segment continues regardless of its opcode: one of its buffer model, at the
+// place where it goes on. It is nil if there is none.
+func (s *Segment) continuedModel() *Message {
+	g := s.DDP
+	switch {
+	case s.open == 0:
+		return nil
+	case g.Tagged:
+		return s.continuedFlow(nil)
+	case g.QN >= uint32(len(s.Queues)):
+		return nil
+	}
+	if m := s.Queues[g.QN].Msg; g.MO != 0 && m.Open() && m.MSN == g.MSN && m.Next() == uint64(g.MO) {
+		return m
+	}
+	return nil
 }
 
 // taggedRelation compares STag and TO with those of the last message of its kind.
@@ -57,7 +78,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 		return Begins, m
 	case m.passed && m.Op == OpWrite && g.TO != m.Next() && !m.lacksBefore(s):
 		return Begins, m // a side sends one request after the other: the Write ended without L
-	case g.STag == m.STag:
+	case g.STag == m.STag, m.HasAlias && g.STag == m.Alias:
 		return GoesOn, m
 	case g.TO == m.Next():
 		return Renamed, m
@@ -86,7 +107,7 @@ func (m *Message) lacksBefore(s *Segment) bool {
 // continuedFlow returns the open tagged message, other than m, that a segment continues;
 // nil if there is none.
 func (s *Segment) continuedFlow(m *Message) *Message {
-	if s.open&^m.bit == 0 {
+	if s.open == 0 || m != nil && s.open == m.bit {
 		return nil
 	}
 	for i := range s.Tagged {
@@ -107,6 +128,9 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 	}
 	own, known := s.Op.Queue()
 	if g.QN >= uint32(len(s.Queues)) || known && own != g.QN {
+		if x := s.continuedModel(); x != nil {
+			return GoesOn, x // the opcode is wrong, and not the queue
+		}
 		return Stray, nil
 	}
 	m := s.pool.room(&s.Queues[g.QN].Msg, queueBit<<g.QN)
@@ -120,6 +144,8 @@ func (s *Segment) untaggedRelation() (Relation, *Message) {
 		return Behind, m
 	case m.Done:
 	case g.MSN == m.MSN, g.MO != 0 && m.HasAlias && g.MSN == m.Alias:
+		return GoesOn, m
+	case s.corrects(m):
 		return GoesOn, m
 	case g.MO != 0 && uint64(g.MO) == m.Next():
 		return Renamed, m
@@ -140,10 +166,28 @@ func (s *Segment) ChangesQueue(m *Message) bool {
 	return g.MO != 0 && m.Open() && m.QN != g.QN && m.MSN == g.MSN && m.Next() == uint64(g.MO) && m.Control == g.RsvdULP
 }
 
+// corrects reports whether a segment continues an open message with the MSN that this should have had from its first segment on,
+// which has another one.
+func (s *Segment) corrects(m *Message) bool {
+	g := s.DDP
+	q := &s.Queues[g.QN]
+	return g.MO != 0 && uint64(g.MO) == m.Next() && q.astray && g.MSN == q.wanted
+}
+
 // restarts reports whether a segment with the MSN of a finished message begins another
-// message: that one was a single segment, and this one has MO 0 and other octets.
+// message: it has MO 0, and that one is whole without its octets, or should have had the number before.
 func (s *Segment) restarts(m *Message) bool {
-	return s.DDP.MO == 0 && m.Segments() == 1 && m.Runs[0].From == 0 && !s.Repeats(m)
+	if s.DDP.MO != 0 || s.Repeats(m) {
+		return false
+	}
+	if m.HasAlias && s.DDP.MSN == m.Alias+1 {
+		return true
+	}
+	if m.More > 0 {
+		return false
+	}
+	whole, _, _ := m.Tiles(0)
+	return whole
 }
 
 // Repeats reports whether the message has the same segment already.

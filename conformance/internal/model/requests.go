@@ -420,6 +420,8 @@ func (s *Segment) respondsRead(r *Request) {
 	switch {
 	case a.Begins && !a.Joins:
 		r.Got, r.doubtful = 0, !a.Fits
+	case a.Joins:
+		s.Peer.forgetShort(r) // what comes behind the segment belongs to it, too
 	case !r.Started && a.Fits:
 		r.Got = s.DDP.TO - r.TO // its message has begun under another opcode
 	}
@@ -519,6 +521,7 @@ func (h *Direction) endsShort(r *Request, at site) {
 func (h *Direction) forgetShort(r *Request) {
 	if r.HasShort {
 		h.Shorts--
+		r.HasShort = false
 		delete(h.shortEnds, r.nth)
 	}
 }

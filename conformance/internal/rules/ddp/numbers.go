@@ -98,7 +98,8 @@ var messageNumberRules = []rules.Rule{
 	},
 	{
 		ID: "DDP-UNTAG-QN-01", Needs: catalogue.MsgSync, Tagged: mpa.No, ByShape: true,
-		Field: "iwarp_ddp.qn",
+		Field:    "iwarp_ddp.qn",
+		YieldsTo: []string{"DDP-UNTAG-QN-02"},
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope { return rules.InScopeIf(s.DDP.MO != 0) },
 			Judge: func(r *rules.Report, s *model.Segment) {

@@ -98,7 +98,7 @@ var rdmapHeaderRules = []rules.Rule{
 	{
 		ID: "RDMAP-QN-01", Needs: catalogue.Sync, ByShape: true,
 		Field:    "iwarp_ddp.qn",
-		YieldsTo: []string{"DDP-UNTAG-QN-01", "DDP-UNTAG-QN-02", "RDMAP-TFLAG-01"},
+		YieldsTo: []string{"DDP-UNTAG-QN-01", "DDP-UNTAG-QN-02", "DDP-RSVDULP-UNTAG-01", "RDMAP-TFLAG-01"},
 		Segment: &rules.On[*model.Segment]{
 			Applies: rules.AnySegment,
 			Judge: func(r *rules.Report, s *model.Segment) {

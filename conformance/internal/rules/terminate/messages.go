@@ -15,7 +15,7 @@ import (
 var terminateRules = []rules.Rule{
 	{
 		ID: "RDMAP-TERM-QN-01", Needs: catalogue.Sync, Field: "iwarp_ddp.qn",
-		YieldsTo: []string{"RDMAP-TFLAG-01", "RDMAP-TERM-ONCE-01"},
+		YieldsTo: []string{"RDMAP-TFLAG-01", "RDMAP-TERM-ONCE-01", "DDP-UNTAG-QN-02"},
 		Terminate: &rules.On[*model.Terminate]{
 			Applies: func(_ *rules.Case, t *model.Terminate) rules.Scope { return rules.InScopeIf(!t.DDP.Tagged) },
 			Judge: func(r *rules.Report, t *model.Terminate) {
