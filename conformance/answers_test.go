@@ -76,6 +76,10 @@ func TestAnswers_Parts(t *testing.T) {
 	}{
 		{"in four segments", 1, []part{{0, 0, 128, false}, {0, 128, 128, false}, {0, 256, 128, false}, {0, 384, 128, true}}, nil},
 		{"in two messages", 1, []part{{0, 0, 256, true}, {0, 256, 256, true}}, []string{split + " 1"}},
+		{"a gap between two segments", 1, []part{{0, 0, 250, false}, {0, 256, 256, true}}, []string{"DDP-TO-01 1"}},
+		{"two segments overlap", 1, []part{{0, 0, 260, false}, {0, 256, 256, true}}, []string{"DDP-TO-01 1"}},
+		{"in two segments, too short", 1, []part{{0, 0, 256, false}, {0, 256, 250, true}}, []string{"RDMAP-READRESP-LEN-01 1"}},
+		{"in two segments, too long", 1, []part{{0, 0, 256, false}, {0, 256, 260, true}}, []string{"RDMAP-READRESP-LEN-01 1"}},
 		{"in two messages, the second in two segments", 1, []part{{0, 0, 128, true}, {0, 128, 128, false}, {0, 256, 256, true}}, []string{split + " 1"}},
 		{"in two messages of two segments", 1, []part{
 			{0, 0, 128, false}, {0, 128, 128, true}, {0, 256, 128, false}, {0, 384, 128, true},

@@ -85,13 +85,14 @@ func TestOneFault_Segments(t *testing.T) {
 		{"the first MSN is ahead, then of several segments", append(send(3, 2, 2), send(3, 3)...), 0, skips},
 		{"the first MSN is that before", append(append(send(2), send(2, 3, 3)...), send(4)...), 1, skips},
 		{"the MSN before, of several segments", append(append(send(2, 2), send(2)...), send(4)...), 2, skips},
+		{"the MSN is ahead, and the next message is the same", append(send(3), send(3)...), 0, skips},
 		{"an MSN between", append(send(2, 9, 2), send(3)...), 1, "DDP-UNTAG-MSN-04"},
 		{"L before the other segment", append([]seg{{msn: 2, from: 1, last: true}, {msn: 2}}, send(3)...), 1, over},
 		{"a queue between", append([]seg{{msn: 2}, {msn: 2, from: 1, qn: 4}, {msn: 2, from: 2, last: true}}, send(3)...), 1, queue},
 	} {
 		d, pdus := asking(0, 0), uint64(3) // the startup and a Send
-		for i, s := range c.segs {
-			part := tracetest.Octets(uint64(i), 200)
+		for _, s := range c.segs {
+			part := tracetest.Octets(uint64(s.from), 200)
 			u := tracetest.Send(rdmap.OpSend, 0, uint32(s.msn), uint32(200*s.from), s.last, part)
 			if s.stag != 0 {
 				u = tracetest.Write(uint32(s.stag), uint64(200*s.from), s.last, part)

@@ -23,6 +23,14 @@ func (c *Conn) PeerToPeer() bool {
 	return c.HasAgreed() && c.RFC6581() && c.Request.EnhancedWord.A && c.Reply.EnhancedWord.A
 }
 
+// IsIndication reports whether an FPDU without a DDP header is what the initiator begins with by draft -01: an empty ULPDU,
+// where the Reply names that as the indication.
+func (s *Segment) IsIndication(c *Conn) bool {
+	t := c.Trace
+	return s.IsFirst && s.Dir == trace.I2R && len(s.Head) == 0 && t.Layout == mpa.LayoutDraft01 && t.RTRExpected.Has(mpa.RTRSend) &&
+		t.RTRSent == trace.RTRSend && t.RTRFrame == s.PDU.Frame
+}
+
 // layoutOpen reports whether the flags leave open which layout the word has: RFC 6581,
 // draft -01 or the proposal of 2007. Then the first FPDU of the initiator decides.
 func (c *Conn) layoutOpen() bool {

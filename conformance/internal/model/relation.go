@@ -177,13 +177,13 @@ func (s *Segment) corrects(m *Message) bool {
 // restarts reports whether a segment with the MSN of a finished message begins another
 // message: it has MO 0, and that one is whole without its octets, or should have had the number before.
 func (s *Segment) restarts(m *Message) bool {
-	if s.DDP.MO != 0 || s.Repeats(m) {
+	q := &s.Queues[s.DDP.QN]
+	switch {
+	case s.DDP.MO != 0:
 		return false
-	}
-	if m.HasAlias && s.DDP.MSN == m.Alias+1 {
+	case m.HasAlias && s.DDP.MSN == m.Alias+1, q.astray && s.DDP.MSN == q.wanted+1:
 		return true
-	}
-	if m.More > 0 {
+	case s.Repeats(m), m.More > 0:
 		return false
 	}
 	whole, _, _ := m.Tiles(0)

@@ -434,7 +434,7 @@ func (s *Segment) respondsRead(r *Request) {
 	case r.doubtful, r.Got < r.Size && s.Peer.RequestsUnsure(): // it may be to another one
 		r.Started, r.Got = false, 0
 		s.Peer.excuse(r)
-	case r.Got < r.Size:
+	case r.Got < r.Size && !s.leavesGap(r):
 		s.Peer.endsShort(r, siteOf(s.PDU, s.Count))
 	default:
 		s.Peer.answered(r)
@@ -442,6 +442,21 @@ func (s *Segment) respondsRead(r *Request) {
 	if a.Begins && a.Fits {
 		s.Peer.passed(nth, func(x *Request) bool { return !x.Atomic && x.isFor(s) })
 	}
+}
+
+// leavesGap reports whether the answer to a request ends with the current segment, and where it should: it is a gap
+// between its segments that makes it too short.
+func (s *Segment) leavesGap(r *Request) bool {
+	_, m := s.Relate()
+	_, to := s.Span()
+	return m.More == 0 && m.Segments() > 1 && m.Op == OpReadResponse && s.DDP.STag == r.STag && to == r.TO+r.Size
+}
+
+// Exceeds reports whether a segment of a Read Response ends behind the memory that its request names, and not only
+// overlaps others.
+func (s *Segment) Exceeds(r *Request) bool {
+	_, to := s.Span()
+	return s.DDP.STag != r.STag || to-r.TO > r.Size
 }
 
 // excuse notes that no answer to a request need come.

@@ -18,7 +18,7 @@ var ddpHeaderRules = []rules.Rule{
 		YieldsTo: []string{"MPA-FPDU-FMT-01"},
 		Segment: &rules.On[*model.Segment]{
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.DDP != nil {
+				if s.DDP != nil || s.IsIndication(r.Conn) {
 					return
 				}
 				want := 18

@@ -98,7 +98,7 @@ var rdmapRequestRules = []rules.Rule{
 				if a.Begins && !a.Joins {
 					reportShortAnswers(r, s.Peer, a)
 				}
-				if q := a.Request; q != nil && q.Size > 0 && !a.Again && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size {
+				if q := a.Request; q != nil && q.Size > 0 && !a.Again && q.Got+uint64(s.Octets) > q.Size && q.Got <= q.Size && s.Exceeds(q) {
 					reportAnswer(r, catalogue.None, s, "the Read Response is longer than its request", fmt.Sprintf("%d octets or more", q.Got+uint64(s.Octets)), fmt.Sprint(q.Size))
 				}
 			},
