@@ -3011,7 +3011,7 @@ var entries = [...]Entry{
 		Who:        "sender",
 		Statement:  "Every DDP segment carries a DDP header: 14 octets tagged, 18 untagged.",
 		Matters:    "A segment without its whole header cannot be placed anywhere; the receiver ends the stream.",
-		Check:      "ULPDU_Length below 14 (T=1, or no octet at all) or below 18 (T=0) in an FPDU whose place in the chain is trusted: fire, the segment is not decoded further. Over SCTP: SCTP-DDP-SEG-01. Needs: G-SYNC, G-FULL.",
+		Check:      "ULPDU_Length below 14 (T=1, or no octet at all) or below 18 (T=0) in an FPDU whose place in the chain is trusted: fire, the segment is not decoded further. Silent for the empty ULPDU that the initiator begins with where draft -01 has it for the indication (MPA2-D01-RTR-01). Over SCTP: SCTP-DDP-SEG-01. Needs: G-SYNC, G-FULL.",
 		Example:    "ULPDU_Length 17 with T=0.",
 		Observable: "yes",
 		Kind:       KindCheck,
