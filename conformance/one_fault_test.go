@@ -52,8 +52,8 @@ func TestOneFault(t *testing.T) {
 // behind it have. The number of the message behind is judged by the right count.
 func TestOneFault_Segments(t *testing.T) {
 	type seg struct {
-		stag, msn, qn, from int // of a Write if it has an STag
-		last                bool
+		stag, msn, qn, from int  // of a Write if it has an STag
+		last, tagged        bool // tagged: a Send that has the T bit
 	}
 	const stag, skips, queue, over = "DDP-STAG-01", "DDP-UNTAG-MSN-02", "DDP-UNTAG-QN-02", "DDP-L-03"
 	write := func(stags ...int) (segs []seg) {
@@ -88,6 +88,15 @@ func TestOneFault_Segments(t *testing.T) {
 		{"the MSN is ahead, and the next message is the same", append(send(3), send(3)...), 0, skips},
 		{"an MSN between", append(send(2, 9, 2), send(3)...), 1, "DDP-UNTAG-MSN-04"},
 		{"L before the other segment", append([]seg{{msn: 2, from: 1, last: true}, {msn: 2}}, send(3)...), 1, over},
+		{"the first queue does not exist", append([]seg{{msn: 2, qn: 5}, {msn: 2, from: 1}, {msn: 2, from: 2, last: true}}, send(3)...), 0, queue},
+		{"the first queue", append([]seg{{msn: 2, qn: 1}, {msn: 2, from: 1, last: true}}, send(3)...), 0, "RDMAP-QN-01"},
+		{"the first T bit", append([]seg{{msn: 2, tagged: true}, {msn: 2, from: 1}, {msn: 2, from: 2, last: true}}, send(3)...), 0, "RDMAP-TFLAG-01"},
+		{"a T bit between", append([]seg{{msn: 2}, {msn: 2, from: 1, tagged: true}, {msn: 2, from: 2, last: true}}, send(3)...), 1, "RDMAP-TFLAG-01"},
+		{"the last T bit", append([]seg{{msn: 2}, {msn: 2, from: 1, last: true, tagged: true}}, send(3)...), 1, "RDMAP-TFLAG-01"},
+		{"the T bit of one segment", append([]seg{{msn: 2, last: true, tagged: true}}, send(3)...), 0, "RDMAP-TFLAG-01"},
+		{"the T bit of one segment without a number", append([]seg{{msn: 2, last: true, tagged: true}}, send(2)...), 0, "RDMAP-TFLAG-01"},
+		{"the queue of one segment", append([]seg{{msn: 2, last: true, qn: 5}}, send(3)...), 0, queue},
+		{"the queue of one segment without a number", append([]seg{{msn: 2, last: true, qn: 5}}, send(2)...), 0, queue},
 		{"a queue between", append([]seg{{msn: 2}, {msn: 2, from: 1, qn: 4}, {msn: 2, from: 2, last: true}}, send(3)...), 1, queue},
 	} {
 		d, pdus := asking(0, 0), uint64(3) // the startup and a Send
@@ -98,6 +107,9 @@ func TestOneFault_Segments(t *testing.T) {
 				u = tracetest.Write(uint32(s.stag), uint64(200*s.from), s.last, part)
 			} else {
 				u[9] = byte(s.qn)
+				if s.tagged {
+					u = tag(u)
+				}
 			}
 			d.FPDU(tracetest.Client, u)
 		}

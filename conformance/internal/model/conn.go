@@ -566,7 +566,7 @@ func (c *Conn) takesIn(s *Segment, have catalogue.Gate, gapless bool) {
 	if s.rel == Stray {
 		s.rereads()
 	}
-	if s.reread() && s.rel == Begins && !s.DDP.Tagged {
+	if s.reread() && s.rel == Begins && !s.DDP.Tagged && s.DDP.Last {
 		s.strays() // the next message shows whether it took a number
 		s.bounded = false
 	} else {

@@ -86,8 +86,9 @@ func (r *Request) Where(d trace.Dir) Place {
 	return p
 }
 
-// The queues of Read and Atomic Requests, and of Atomic Responses.
+// The queues of Sends, of Read and Atomic Requests, and of Atomic Responses.
 const (
+	sendQueue     = 0
 	requestQueue  = 1
 	responseQueue = 3
 )

@@ -8,18 +8,24 @@ import (
 
 // rereads reads the header of a segment whose T bit does not fit its opcode as its opcode says, where
 // that gives the next segment of a message or of an answer. It is recorded as that one: the fault
-// is in the T bit alone.
+// is in the T bit alone. So it does where a Send of several segments begins on another queue than its own.
 func (s *Segment) rereads() {
 	g := *s.DDP
-	if !s.Op.Assigned() || g.Tagged == s.Op.Tagged() || len(s.Head) < ddp.UntaggedLen {
+	own, known := s.Op.Queue()
+	switch {
+	case !s.Op.Assigned() || len(s.Head) < ddp.UntaggedLen:
 		return
-	}
-	if g.Tagged {
+	case g.Tagged == s.Op.Tagged():
+		if g.Tagged || g.Last || !known || own != sendQueue || g.QN == own {
+			return
+		}
+		g.QN = own
+	case g.Tagged:
 		g.Tagged, g.HeaderLen = false, ddp.UntaggedLen
 		g.RsvdULP32, g.QN, g.MSN = g.STag, uint32(g.TO>>32), uint32(g.TO) //nolint:gosec // its halves
 		g.MO = binary.BigEndian.Uint32(s.Head[ddp.TaggedLen:])
 		g.STag, g.TO = 0, 0
-	} else {
+	default:
 		g.Tagged, g.HeaderLen = true, ddp.TaggedLen
 		g.STag, g.TO = g.RsvdULP32, uint64(g.QN)<<32|uint64(g.MSN)
 		g.RsvdULP32, g.QN, g.MSN, g.MO = 0, 0, 0, 0
