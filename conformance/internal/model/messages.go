@@ -219,18 +219,9 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 			s.Queues[s.DDP.QN].strays = 0
 		}
 	case Renamed:
-		m.Alias, m.HasAlias = s.DDP.MSN, true
-		if m.Tagged {
-			m.Alias = s.DDP.STag
-		}
+		m.isRenamed(s)
 	case GoesOn:
-		if !m.Tagged && s.DDP.MSN != m.MSN {
-			m.Alias, m.HasAlias = s.DDP.MSN, true
-		}
-		m.Changed = m.Changed || s.Changes(m)
-		if m.unended() {
-			m.Done = false
-		}
+		m.goesOn(s)
 	case Behind, Stray, Rest:
 	}
 	m.take(s, have)
@@ -239,6 +230,25 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		s.ends(c, m)
 	}
 	s.bounded = s.DDP.Last && s.open == 0
+}
+
+// isRenamed takes the MSN or the STag of a segment that continues the message for another one of it.
+func (m *Message) isRenamed(s *Segment) {
+	m.Alias, m.HasAlias = s.DDP.MSN, true
+	if m.Tagged {
+		m.Alias = s.DDP.STag
+	}
+}
+
+// goesOn notes how a segment that belongs to the message differs from its first one.
+func (m *Message) goesOn(s *Segment) {
+	if !m.Tagged && s.DDP.MSN != m.MSN {
+		m.isRenamed(s)
+	}
+	m.Changed = m.Changed || s.Changes(m)
+	if m.unended() {
+		m.Done = false
+	}
 }
 
 // take adds a segment to the message.
