@@ -182,6 +182,8 @@ type Waits struct {
 	// Busy is the time in which at least one request waited, AtMost that in which as many
 	// waited as ever did ([Flow.MostOutstanding]), in nanoseconds.
 	Busy, AtMost int64
+	// Untimed: requests waited for a time that is not known, so neither is how long in all.
+	Untimed bool
 	// Octets of answers that came behind the first part of the same answer, and the Time
 	// in which they came, in nanoseconds: how fast octets come when nothing waits for a
 	// request.

@@ -119,7 +119,12 @@ func (q *asking) pass(fl *trace.Flow, now int64) {
 	if fl.Waits == nil {
 		fl.Waits = new(trace.Waits)
 	}
-	if d := between(q.changed, now); len(q.requests) > 0 && d > 0 {
+	d, known := trace.Between(q.changed, now)
+	switch {
+	case len(q.requests) == 0:
+	case !known:
+		fl.Waits.Untimed = true
+	case d > 0:
 		fl.Waits.Busy += d
 		if len(q.requests) == int(fl.MostOutstanding) {
 			fl.Waits.AtMost += d

@@ -191,6 +191,7 @@ func TestClamped(t *testing.T) {
 		fs[len(fs)-1].Time = math.MaxInt64
 		return fs
 	})
+	const beyond = "7428" // the first seconds of the time from the capture to the last nanosecond that there is
 	nvmeFar := shiftedFile(t, "ulp-nvme-rdma-crc-cut.pcap", func(int64, int64) int64 { return math.MaxInt64 })
 	for _, tt := range []struct{ args, has, never string }{
 		{"analyze " + far, "no times", "Latency"},
@@ -200,6 +201,10 @@ func TestClamped(t *testing.T) {
 		{"dissect -T fields -e tcp.analysis.ack_rtt -e tcp.analysis.initial_rtt " + far, "", "0.0"},
 		{"dissect -q -z rdma,srt --format json " + far, `"operations":[]`, `"min_ns"`},
 		{"analyze --format json " + nvmeFar, "", `"min_ns":0`},
+		{"analyze --format json " + far, `"most_outstanding":`, `"most_outstanding_ns"`},
+		{"analyze --format json " + ends, `"most_outstanding_ns"`, `"most_outstanding_ns":0`},
+		{"dissect -T fields -e frame.time_delta -e frame.time_delta_displayed -e frame.time_relative " + ends, "0.000", beyond},
+		{"dissect -q -z io,stat,1 " + ends, "1 frame of the capture has no time", "too many"},
 	} {
 		var out, err bytes.Buffer
 		code := Run(&IOStreams{In: strings.NewReader(""), Out: &out, Err: &err}, strings.Fields(tt.args))

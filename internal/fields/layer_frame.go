@@ -46,16 +46,16 @@ var layerFrame = &Layer{
 			return signed(l.f.Time), !l.f.NoTime
 		}).ofFrame(),
 		computed("frame.time_delta", "Time delta from previous captured frame", Duration, 64, func(l *Layers, _ *Head) (Value, bool) {
-			return signed(l.delta), !l.f.NoTime
+			return l.since(l.before)
 		}),
 		computed("frame.time_delta_displayed", "Time delta from previous displayed frame", Duration, 64, func(l *Layers, _ *Head) (Value, bool) {
 			if !l.hasShown {
 				return Value{}, !l.f.NoTime
 			}
-			return signed(l.f.Time - l.shown), !l.f.NoTime
+			return l.since(l.shown)
 		}),
 		computed("frame.time_relative", "Time since reference or first frame", Duration, 64, func(l *Layers, _ *Head) (Value, bool) {
-			return signed(l.f.Time - l.first), !l.f.NoTime
+			return l.since(l.first)
 		}),
 		computed("frame.number", "Frame Number", Uint, 32, func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Num: l.f.Number}, true

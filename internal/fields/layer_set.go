@@ -25,9 +25,9 @@ type Layers struct {
 	f     *pipeline.Frame
 	heads []Head
 	found int // headers, also those that are not looked at
-	// first and last are times of frames, delta that to the frame before this one.
-	first, last, delta int64
-	begun              bool
+	// first and last are times of frames, before that of the frame before this one.
+	first, last, before int64
+	begun               bool
 	// shown is the time of the last frame that was shown, if hasShown.
 	shown    int64
 	hasShown bool
@@ -60,12 +60,10 @@ func (l *Layers) Open(f *pipeline.Frame) {
 	l.buf, l.proto = l.buf[:0], l.proto[:0]
 	switch {
 	case f.NoTime:
-		l.delta = 0
 	case !l.begun:
-		l.begun, l.first, l.delta, l.last = true, f.Time, 0, f.Time
+		l.begun, l.first, l.before, l.last = true, f.Time, f.Time, f.Time
 	default:
-		l.delta = f.Time - l.last
-		l.last = f.Time
+		l.before, l.last = l.last, f.Time
 	}
 	l.heads, l.found = l.heads[:0], 0
 	l.find()
@@ -82,6 +80,13 @@ func (l *Layers) Shown() {
 	if !l.f.NoTime {
 		l.shown, l.hasShown = l.f.Time, true
 	}
+}
+
+// since is the time from that of a frame to this one, if it is known.
+func (l *Layers) since(from int64) (Value, bool) {
+	r := pcapng.Record{Time: from}
+	ns, known := trace.Between(r.Moment(), l.f.Moment())
+	return signed(ns), known
 }
 
 // Heads are the headers of the frame, outermost first.

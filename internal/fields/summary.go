@@ -74,8 +74,8 @@ func (s *Summary) Line(l *Layers) *[columnCount][]byte {
 	f := l.f
 	c := &s.cells
 	c[columnNumber] = appendUint(c[columnNumber], f.Number)
-	if !f.NoTime {
-		c[columnTime] = appendSeconds(c[columnTime], f.Time-l.first)
+	if since, known := l.since(l.first); known {
+		c[columnTime] = appendSeconds(c[columnTime], int64(since.Num)) //nolint:gosec // it may be negative
 	}
 	c[columnLength] = appendUint(c[columnLength], uint64(f.OrigLen))
 	if p := f.Packet; p != nil {

@@ -248,7 +248,7 @@ func flowMembers(o *object, c *trace.Connection, d trace.Dir) {
 	}
 	o.uint("unmatched_responses", f.Rare().Unmatched)
 	o.int("most_outstanding", int64(f.MostOutstanding))
-	if w := f.Waits; w != nil {
+	if w := f.Waits; w != nil && !w.Untimed {
 		o.int("outstanding_ns", w.Busy)
 		o.int("most_outstanding_ns", w.AtMost)
 	}

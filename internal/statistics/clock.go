@@ -12,12 +12,12 @@ import (
 type clock struct {
 	begun       bool
 	first, last int64
-	untimed     uint64 // frames without a time
+	untimed     uint64 // frames without a time that is known
 }
 
 // saw takes note of the time of a frame, 0 for none.
 func (c *clock) saw(ns int64) {
-	if ns == 0 {
+	if !isTime(ns) {
 		c.untimed++
 		return
 	}
@@ -34,7 +34,13 @@ func (c *clock) at(f *pipeline.Frame) (int64, bool) {
 }
 
 // since is the time since the first frame, false for none.
-func (c *clock) since(ns int64) (int64, bool) { return trace.Elapsed(c.first, ns), ns != 0 }
+func (c *clock) since(ns int64) (int64, bool) { return trace.Between(c.first, ns) }
+
+// isTime reports whether a time is known: there is one, and it is not one that stands for any out of range.
+func isTime(ns int64) bool {
+	_, known := trace.Between(ns, ns)
+	return known
+}
 
 // timeless reports whether there are frames, and none of them has a time.
 func (c *clock) timeless() bool { return !c.begun && c.untimed > 0 }
