@@ -85,5 +85,9 @@ func (s *Stream) Release(now int64) (wait time.Duration, err error) {
 // End writes all that is held back.
 func (s *Stream) End() error {
 	s.drain(true)
+	s.report.Missing = s.waiting
 	return s.out.end()
 }
+
+// Report says what was written, once all was.
+func (s *Stream) Report() *Report { return &s.report }

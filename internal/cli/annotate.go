@@ -311,10 +311,30 @@ func annotationWords() annotate.Words {
 	}
 }
 
+// What is said of comments that became known too late, and that no frame took any more.
+const (
+	lateComment     = " became known when the frame was written already, first of frame "
+	commentMissing  = "comment is missing, which"
+	commentsMissing = "comments are missing, which"
+)
+
+// sayMissing says how many comments no frame took.
+func sayMissing(s *IOStreams, r *annotate.Report) {
+	s.sayCounted(r.Missing, commentMissing, commentsMissing, lateComment, strconv.FormatUint(r.FirstLate, 10))
+}
+
+// sayCounted says how many of something there are, if any.
+func (s *IOStreams) sayCounted(n uint64, one, many string, more ...string) {
+	if n > 0 {
+		s.say("%s", diagnose.Counted(n, one, many)+strings.Join(more, ""))
+	}
+}
+
 // told says what was written, and what could not be.
 func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
 	s, out := a.o.s, a.o.out
 	if a.o.mute {
+		sayMissing(s, r)
 		return
 	}
 	if out == "-" {
@@ -323,15 +343,10 @@ func (a *annotation) told(r *annotate.Report, known *annotate.Notes) {
 	if !a.o.quiet {
 		s.say("%d of %s annotated, written to %s", r.Commented, diagnose.Counted(r.Frames, "frame", "frames"), out)
 	}
-	say := func(n uint64, one, many string, more ...string) {
-		if n > 0 {
-			s.say("%s", diagnose.Counted(n, one, many)+strings.Join(more, ""))
-		}
-	}
-	const late = " became known when the frame was written already, first of frame "
-	hint := strconv.FormatUint(r.FirstLate, 10) + "; a file is read twice, and --window holds back more"
-	say(r.Late-r.Missing, "comment stands at a later frame, which", "comments stand at later frames, which", late, hint)
-	say(r.Missing, "comment is missing, which", "comments are missing, which", late, hint)
+	say := s.sayCounted
+	hint := lateComment + strconv.FormatUint(r.FirstLate, 10) + "; a file is read twice, and --window holds back more"
+	say(r.Late-r.Missing, "comment stands at a later frame, which", "comments stand at later frames, which", hint)
+	say(r.Missing, commentMissing, commentsMissing, hint)
 	if known != nil {
 		say(known.Dropped, "comment is", "comments are", " left out, to bound memory")
 	}

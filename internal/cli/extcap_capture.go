@@ -178,4 +178,5 @@ func (v *wiresharkView) dropped(frames uint64) {
 
 func (v *wiresharkView) finish(string) {
 	_ = v.End() // an error of the buffer, which returns it again
+	sayMissing(v.c.o.s, v.Report())
 }

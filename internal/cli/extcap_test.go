@@ -25,8 +25,18 @@ import (
 	"github.com/iwdissect/iwdissect/internal/visible"
 )
 
-// forWireshark captures frames of a tap as Wireshark asks for it, and returns what is written.
+// forWireshark captures frames of a tap as Wireshark asks for it, and returns what is written. Nothing is said.
 func forWireshark(t *testing.T, from tap, options ...string) []byte {
+	t.Helper()
+	out, said := saidToWireshark(t, from, options...)
+	if said != "" {
+		t.Fatal(said)
+	}
+	return out
+}
+
+// saidToWireshark captures likewise, and returns what is said as well.
+func saidToWireshark(t *testing.T, from tap, options ...string) (written []byte, said string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	call, err := extcap.Parse(append([]string{"--capture", "--extcap-interface", "iwdissect-feed0", "--fifo", "none"}, options...), extcapAllOptions)
@@ -35,10 +45,10 @@ func forWireshark(t *testing.T, from tap, options ...string) []byte {
 	}
 	o := newLiveOptions(&IOStreams{Out: &out, Err: &errs})
 	o.tap = func([]live.Options) (tap, error) { return from, nil }
-	if err := captureForWireshark(context.Background(), o, "feed0", call); err != nil || errs.Len() > 0 {
+	if err := captureForWireshark(context.Background(), o, "feed0", call); err != nil {
 		t.Fatalf("%v: %s", err, &errs)
 	}
-	return out.Bytes()
+	return out.Bytes(), errs.String()
 }
 
 // commented reads a capture: its frames, and our comments of each.
@@ -129,6 +139,22 @@ func TestExtcap_Late(t *testing.T) {
 	}
 	if late == 0 {
 		t.Errorf("nothing became known late in %s: it shows nothing", name)
+	}
+}
+
+// TestExtcap_Missing: comments for which no packet comes any more are counted on standard error; where packets are held back until
+// the end, there are none.
+func TestExtcap_Missing(t *testing.T) {
+	for hold, want := range map[string]string{"--hold=0": "1 comment is missing", "--hold=10000": ""} {
+		f := &feed{}
+		for _, fr := range readFrames(t, filepath.Join("../../testdata/pcaps", "term-wbadkey.pcap"))[:5] {
+			f.items = append(f.items, fr)
+			f.idle(func() {})
+		}
+		_, said := saidToWireshark(t, f, hold)
+		if said == "" != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q, want %q", hold, said, want)
+		}
 	}
 }
 
