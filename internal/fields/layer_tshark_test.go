@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,8 +68,37 @@ func ourColumns(t *testing.T, path string, list []*Field) [][]string {
 	return c.out
 }
 
-// tsharkColumns asks tshark for the same. The options have it see iWARP on every port.
+// tsharkRows are what tshark says of captures, by their paths. It takes longest to start, so it is asked
+// once for the fields of all tests.
+var tsharkRows = map[string][][]string{}
+
+// tsharkColumns are the values of fields as tshark has them.
 func tsharkColumns(t *testing.T, path string, list []*Field) [][]string {
+	t.Helper()
+	asked := append(likeTshark(LayerFields()), iwarpNames()...)
+	all, ok := tsharkRows[path]
+	if !ok {
+		all = askTshark(t, path, asked)
+		tsharkRows[path] = all
+	}
+	at := make([]int, len(list))
+	for i, f := range list {
+		if at[i] = slices.Index(asked, f); at[i] < 0 {
+			t.Fatalf("tshark is not asked for %s", f.Name)
+		}
+	}
+	rows := make([][]string, len(all))
+	for n, values := range all {
+		rows[n] = make([]string, len(at))
+		for i, k := range at {
+			rows[n][i] = values[k]
+		}
+	}
+	return rows
+}
+
+// askTshark asks tshark for values. The options have it see iWARP on every port.
+func askTshark(t *testing.T, path string, list []*Field) [][]string {
 	t.Helper()
 	args := []string{"-n", "-r", path, "-o", "tcp.try_heuristic_first:TRUE", "-T", "fields", "-E", "separator=|", "-E", "occurrence=a"}
 	for _, f := range list {
@@ -83,7 +113,11 @@ func tsharkColumns(t *testing.T, path string, list []*Field) [][]string {
 	}
 	var rows [][]string
 	for line := range strings.Lines(string(out)) {
-		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "|"))
+		values := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+		if len(values) != len(list) {
+			t.Fatalf("%d values of %d fields", len(values), len(list))
+		}
+		rows = append(rows, values)
 	}
 	return rows
 }
