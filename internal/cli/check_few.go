@@ -32,13 +32,13 @@ func (o *checkOptions) tooFew(c *render.Checked, judged uint64) error {
 	case c.Totals.Frames == 0 && c.Live:
 		has, try = "no frames", "see whether this is the interface that carries the traffic, and whether the capture filter lets it through"
 	case c.Totals.Frames == 0:
-		has, try = "no frames", "capture all of TCP from before the application connects"
+		has, try = "no frames", "capture all TCP traffic, starting before the application connects"
 	case o.any():
 		has = fmt.Sprintf("%s, of which %s selected", diagnose.Counted(there, "iWARP connection", "iWARP connections"), areSelected(judged))
 		try = "select more, or another capture"
 	case there == 0:
 		has = "no iWARP connection in " + countFrames(&c.Totals)
-		try = "capture all of TCP from before the application connects; 'iwdissect analyze' says what the capture holds"
+		try = "capture all TCP traffic, starting before the application connects; 'iwdissect analyze' says what the capture holds"
 	default:
 		has = diagnose.Counted(there, "iWARP connection", "iWARP connections") + " in " + countFrames(&c.Totals)
 		try = "capture for longer; 'iwdissect analyze' says what the capture holds"

@@ -42,11 +42,11 @@ func TestAbort_Causes(t *testing.T) {
 		causes    []sctp.Param
 		want, try string
 	}{
-		{nil, "without a Terminate that says why. The ABORT gives no cause.", "a process that ends or is killed, or a driver that gives up, aborts its associations."},
+		{nil, "without a Terminate that says why. The ABORT gives no cause.", "Associations are aborted when a process ends or is killed, or when a driver gives up."},
 		{
 			[]sctp.Param{{Type: 12, Value: []byte("bye\x1b[2J")}},
 			"The ABORT gives the cause User-Initiated Abort (12): the upper layer asked for it. It says \"bye\".",
-			"look into the log of the responder for that time: its application or its RDMA layer aborted the association.",
+			"check the log of the responder for that time. Its application or its RDMA layer aborted the association.",
 		},
 		{
 			[]sctp.Param{{Type: 13, Value: []byte("The cumulative tsn ack beyond the max tsn currently sent:\x03\x00")}},
@@ -57,7 +57,7 @@ func TestAbort_Causes(t *testing.T) {
 			[]sctp.Param{{Type: 4}, {Type: 0x999}},
 			"The ABORT gives the causes Out of Resource (4) and unknown cause (2457): the responder has no resources left.", "the limits of the responder",
 		},
-		{[]sctp.Param{{Type: 0x999}}, "The ABORT gives the cause unknown cause (2457).", "look into the log of the responder for that time.\n"},
+		{[]sctp.Param{{Type: 0x999}}, "The ABORT gives the cause unknown cause (2457).", "check the log of the responder for that time.\n"},
 	} {
 		fs := aborted(t)
 		withCauses(&fs[len(fs)-1], tt.causes...)
@@ -116,7 +116,7 @@ func TestWrongTag(t *testing.T) {
 	}
 	all := text(diagnosed(t, tracetest.Source(fs)))
 	want := "note half-open initiator frames [8 9] pdus [] of 1: packets with a wrong verification tag\n" +
-		"The packet in the name of the initiator in frame 8 has the verification tag 0x00000abc, and those of this association have 0x"
+		"The packet in the name of the initiator in frame 8 has the verification tag 0x00000abc, but those of this association have 0x"
 	if !strings.HasPrefix(all, want) || strings.Count(all, "\nTry") != 1 {
 		t.Errorf("%q", all)
 	}

@@ -17,7 +17,7 @@ func TestAdvised(t *testing.T) {
 		f.Dir, f.HasDir, f.Frame, f.Observed = dir, true, frame, observed
 		return f
 	}
-	const both = "It is odd: observed 7 of 8 (frame 3). The same holds of the responder: observed 8 of 9 (frame 4)."
+	const both = "It is odd: observed 7 of 8 (frame 3). The same holds for the responder: observed 8 of 9 (frame 4)."
 	one, other := of(trace.I2R, 3, "7 of 8"), of(trace.R2I, 4, "8 of 9")
 	for _, tt := range []struct {
 		told  string

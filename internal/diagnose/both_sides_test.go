@@ -16,7 +16,7 @@ func TestAdvice_BothSides(t *testing.T) {
 		want         []string
 		never        string
 	}{
-		{"both", "{at: request, set: {iwarp_mpa.enhanced_flag: 0}}", []string{"PD_Length 9 (frame 4).", "The same holds of the responder: observed S=0, PD_Length 7 (frame 5)."}, "expected"},
+		{"both", "{at: request, set: {iwarp_mpa.enhanced_flag: 0}}", []string{"PD_Length 9 (frame 4).", "The same holds for the responder: observed S=0, PD_Length 7 (frame 5)."}, "expected"},
 		{"one", "{at: request, set: {iwarp_mpa.enhanced_flag: 0}}, {at: reply, payload: {size: 0}}", []string{"(frame 4)."}, "of the responder"},
 	} {
 		s, err := scenario.Parse("t.yaml", []byte("summary: a test\nclient: {mpa: {private: hello, strict: false}}\nserver: {mpa: {private: welcome, strict: false}}\ntimeline: [connect, send 16, close]\nfaults: ["+tt.faults+"]\n"))

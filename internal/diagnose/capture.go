@@ -94,7 +94,7 @@ func LostPackets(t *pipeline.Totals) string {
 }
 
 // moreRoom is what to do about packets that the capture lost.
-const moreRoom = "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length) or to a faster disk."
+const moreRoom = "give the capture a larger buffer (tcpdump -B, dumpcap -B), capture less (a filter, a snap length), or write to a faster disk."
 
 // badLink is what to do about packets that were damaged on their way, tapOnce about those that were captured twice.
 const (
@@ -125,8 +125,8 @@ func (w *whole) copies() {
 	}
 	w.add(Diagnosis{
 		Kind: Copies, leads: true, Severity: conformance.Note, Frames: framesAt(w.FirstCopy), Title: "packets captured twice",
-		Text: fmt.Sprintf("At least %s of %s are copies of others, the first that was recognized in frame %d: the same IP packet was captured twice, at two places, on two interfaces, "+
-			"or where it came into a switch and where it left it. Copies count as no retransmissions, and connections do not count them.",
+		Text: fmt.Sprintf("At least %s of %s are copies of others. The first one that was recognized is in frame %d. The same IP packet was captured twice: at two places, on two "+
+			"interfaces, or where it entered and where it left a switch. Copies do not count as retransmissions, nor as packets of connections.",
 			Number(w.Copies), Counted(w.TCP, "TCP packet", "TCP packets"), w.FirstCopy),
 		Advice: tapOnce,
 	})
@@ -149,9 +149,10 @@ func (w *whole) alike() {
 	}
 	w.add(Diagnosis{
 		Kind: Copies, leads: true, Severity: conformance.Note, Title: "packets perhaps captured twice",
-		Text: fmt.Sprintf("Most packets seem to be captured twice: of %s TCP packets that were compared %s are the same as another one shortly before, also "+
-			"acknowledgements without data, which nobody repeats so often. Nothing proves it of a single one, as they have no IP identification of their own. So they "+
-			"count as sent again: what is said of lost packets, of retransmissions and of stalls may be wrong.", Number(w.Compared), Number(w.Alike)),
+		Text: fmt.Sprintf("Most packets seem to have been captured twice: %s of %s TCP packets that were compared are the same as another one shortly before. Acknowledgements "+
+			"without data are among them, and no sender repeats those so often. Nothing proves that a single packet is a copy, because the packets have no IP "+
+			"identification of their own. So they count as retransmissions, and what is said about lost packets, retransmissions and stalls may be wrong.",
+			Number(w.Alike), Number(w.Compared)),
 		Advice: tapOnce,
 	})
 }
@@ -174,8 +175,11 @@ func (w *whole) add(d Diagnosis) {
 // tcpdump is a command for what can be iWARP.
 const tcpdump = "tcpdump -i IFACE -s 0 -w trace.pcap tcp"
 
+// bothDirections is what to do where one direction was not captured, in front of a command.
+const bothDirections = "mirror both directions of the port to the capture, and make sure that no filter drops one: "
+
 // offloaded is what to know about adapters with iWARP.
-const offloaded = "RNICs in hardware carry TCP past the kernel: on their host tcpdump does not see it, a mirror port of the switch does."
+const offloaded = "Hardware RNICs carry TCP past the kernel, so tcpdump on their host does not see it; a mirror port of the switch does."
 
 // unopened tells of servers to which connections were not opened.
 func (w *whole) unopened() {
@@ -194,16 +198,16 @@ func (w *whole) unopened() {
 	if n, frames, where := w.sum(refused); n > 0 {
 		w.add(Diagnosis{
 			Kind: Refused, Severity: severity, Frames: frames, Title: "connection refused",
-			Text:   fmt.Sprintf("%s refused, with a reset: nobody listens on %s, or a firewall answers for it.", were(n, "TCP connection"), where),
-			Advice: "start the server, compare its port with the one that the client is given, and look for an iWARP port mapper (iwpmd), which moves services to other ports.",
+			Text:   fmt.Sprintf("%s refused with a reset: nothing listens on %s, or a firewall answered instead.", were(n, "TCP connection"), where),
+			Advice: "start the server, compare its port with the one that the client uses, and look for an iWARP port mapper (iwpmd), which moves services to other ports.",
 		})
 	}
 	if n, frames, where := w.sum(silent); n > 0 {
 		w.add(Diagnosis{
 			Kind: Unanswered, Severity: severity, Frames: frames, Title: "no answer to SYN",
-			Text: fmt.Sprintf("%s not answered: SYNs to %s, and nothing came back. The server may be down, a firewall may drop them, or the capture shows one direction only.",
+			Text: fmt.Sprintf("%s not answered: SYNs went to %s, and nothing came back. The server may be down, a firewall may drop the SYNs, or the capture may show only one direction.",
 				were(n, "TCP connection"), where),
-			Advice: "ping the server, look at its firewall, and capture there as well: tcpdump -i IFACE -s 0 -w trace.pcap 'tcp or icmp'. " + offloaded,
+			Advice: "ping the server, check its firewall, and capture there as well: tcpdump -i IFACE -s 0 -w trace.pcap 'tcp or icmp'. " + offloaded,
 		})
 	}
 }
@@ -214,14 +218,14 @@ func (w *whole) spoilt() {
 	if n == 0 || w.SumsRight == 0 {
 		return
 	}
-	which := fmt.Sprintf("The SYN in frame %d, to %s, has a wrong TCP checksum and got no answer: it was damaged on its way, and its", frames[0], where)
+	which := fmt.Sprintf("The SYN in frame %d, to %s, has a wrong TCP checksum and got no answer. It was damaged on the way, so its", frames[0], where)
 	if n > 1 {
-		which = fmt.Sprintf("%s SYNs, to %s, the first in frame %d, have wrong TCP checksums and got no answer: they were damaged on their way, and their",
+		which = fmt.Sprintf("%s SYNs, to %s, the first in frame %d, have wrong TCP checksums and got no answer. They were damaged on the way, so their",
 			Number(n), where, frames[0])
 	}
 	w.add(Diagnosis{
 		Kind: Damaged, Severity: conformance.Note, Frames: frames, Title: "damaged SYN",
-		Text:   which + " addresses and ports may be wrong. It says nothing about a server.",
+		Text:   which + " addresses and ports may be wrong. This says nothing about a server.",
 		Advice: badLink,
 	})
 }
@@ -267,11 +271,11 @@ func (w *whole) rdma() {
 	}{
 		{
 			pipeline.RoCEv2, "RoCEv2, not iWARP", "of RoCEv2 (InfiniBand's transport over UDP port 4791)",
-			"read it with Wireshark (filter infiniband). If iWARP was meant, the adapter is set to RoCE: choose iWARP in its driver (irdma: devlink dev param, name enable_iwarp), and capture " + tcpdump,
+			"read it with Wireshark (filter infiniband). If you expected iWARP, the adapter is set to RoCE: choose iWARP in its driver (irdma: devlink dev param, name enable_iwarp), and capture with " + tcpdump,
 		},
 		{
 			pipeline.RoCEv1, "RoCE, not iWARP", "of RoCE version 1 (Ethernet type 0x8915)",
-			"read it with Wireshark (filter infiniband). If iWARP was meant, the adapter is set to RoCE; capture " + tcpdump + " with one that speaks iWARP",
+			"read it with Wireshark (filter infiniband). If you expected iWARP, the adapter is set to RoCE: use one that speaks iWARP, and capture with " + tcpdump,
 		},
 	} {
 		if s := w.Seen[k.kind]; s.Count > 0 {
@@ -286,7 +290,7 @@ func (w *whole) rdma() {
 	if n > 0 {
 		w.add(Diagnosis{
 			Kind: OtherRDMA, Severity: conformance.Warning, Frames: framesAt(first), Title: "SMC-R, not iWARP",
-			Text: fmt.Sprintf("%s SMC-R (RFC 7609) with %s, the first in frame %d: it opens on TCP and carries its data over RoCE, and not over iWARP.",
+			Text: fmt.Sprintf("%s SMC-R (RFC 7609) with %s, the first in frame %d: SMC-R opens on TCP but carries its data over RoCE, not over iWARP.",
 				carries(n), where, first),
 			Advice: "read the RoCE frames with Wireshark (filter infiniband): tcpdump -i IFACE -s 0 -w trace.pcap 'udp port 4791 or ether proto 0x8915'",
 		})
@@ -329,7 +333,7 @@ func (w *whole) unreadLinks() {
 		name, kind, advice := linkName(l.Type)
 		w.add(Diagnosis{
 			Kind: kind, leads: true, Severity: conformance.Note, Frames: framesAt(l.First), Title: "link type: " + name,
-			Text:   linked(l) + ". This program does not read it: what is missing from connections may be among them.",
+			Text:   linked(l) + ". This program does not read it. What is missing from connections may be in these frames.",
 			Advice: advice,
 		})
 	}
@@ -362,8 +366,8 @@ func (w *whole) streams() {
 		n, first, what := named(plain)
 		w.add(Diagnosis{
 			Kind: OtherTCP, Severity: conformance.Warning, Frames: framesAt(first), Title: "no iWARP",
-			Text: fmt.Sprintf("%s something else than iWARP: %s. None begins with an MPA Request.", carries(n), what),
-			Advice: "check that the application uses RDMA at all (for NFS the mount option proto=rdma, for NVMe the transport rdma, for iSCSI the iser transport), and capture all of TCP from before it connects: " +
+			Text: fmt.Sprintf("%s something other than iWARP: %s. None begins with an MPA Request.", carries(n), what),
+			Advice: "check that the application uses RDMA at all (for NFS the mount option proto=rdma, for NVMe the transport rdma, for iSCSI the iser transport), and capture all TCP traffic, starting before it connects: " +
 				tcpdump + ". " + offloaded,
 		})
 	}
@@ -392,9 +396,9 @@ func (w *whole) encrypted(secret []pipeline.Stream) {
 			}
 		}
 	}
-	advice := "iWARP does not run inside TLS or SSH: if such a connection tunnels it, capture where it ends, else capture all of TCP: " + tcpdump
+	advice := "iWARP does not run inside TLS or SSH. If such a connection tunnels it, capture where the tunnel ends; otherwise capture all TCP traffic: " + tcpdump
 	if seen > 0 {
-		advice = "capture at an end of the tunnel, on the interface on which the packets are in the clear: " + tcpdump
+		advice = "capture at an end of the tunnel, on the interface where the packets are not encrypted: " + tcpdump
 	}
 	w.add(Diagnosis{
 		Kind: Encrypted, Severity: conformance.Warning, Frames: framesAt(first), Title: "encrypted",
@@ -455,21 +459,21 @@ func (w *whole) unknown() {
 	for _, s := range servers {
 		names = append(names, s.String())
 	}
-	ports := fmt.Sprintf("if it is iWARP, say so by its port: --decode-as tcp.port==%d,iwarp_mpa", servers[0].Port())
+	ports := fmt.Sprintf("if it is iWARP, give its port: --decode-as tcp.port==%d,iwarp_mpa", servers[0].Port())
 	d := Diagnosis{
 		Kind: OtherTCP, Severity: conformance.Warning, Frames: framesAt(first), Title: "no MPA Request",
-		Text: fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. It is not known what that is, but it did not begin as iWARP does.",
+		Text: fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The protocol is not known, but it does not begin as iWARP does.",
 			carries(n), few(names), first),
 		Advice: "check that the application uses RDMA at all; " + ports,
 	}
 	if cut > 0 {
 		d.Kind, d.Title = SnapLength, "cut by the snap length"
-		d.Text = fmt.Sprintf("%s data without an MPA Request that could be read: with %s, the first in frame %d. The snap length cut off octets of %s, so whether it is iWARP is not known.",
+		d.Text = fmt.Sprintf("%s data without an MPA Request that could be read: with %s, the first in frame %d. The snap length cut off octets of %s, so it is not known whether this is iWARP.",
 			carries(n), few(names), first, Counted(cut, "of these connections", "of these connections"))
 		d.Advice = "capture whole frames: " + tcpdump + "; " + ports
 	} else if late > 0 {
 		d.Kind, d.Title = LateStart, "started before the capture"
-		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, so whether it is iWARP is not known; no FPDUs were found.",
+		d.Text = fmt.Sprintf("%s data without an MPA Request: with %s, the first in frame %d. The capture does not hold the start of %s, and no FPDUs were found, so it is not known whether this is iWARP.",
 			carries(n), few(names), first, Counted(late, "of these connections", "of these connections"))
 		d.Advice = "start the capture before the application connects: " + tcpdump + "; " + ports
 	}
@@ -485,11 +489,11 @@ func (w *whole) halfRequests() {
 	}{
 		{
 			pipeline.HalfRequest, StartupUnanswered, "ends in the middle of the MPA Request",
-			"%s the first octets of an MPA Request and nothing behind them: with %s, the first in frame %d.",
+			"%s the first octets of an MPA Request and nothing after them: with %s, the first in frame %d.",
 		},
 		{
 			pipeline.FewOctets, OtherTCP, "too little data to tell what it is",
-			"%s no more than one to three octets, such as an MPA Request begins with: with %s, the first in frame %d. So few may be something else as well.",
+			"%s only one to three octets, those with which an MPA Request begins: with %s, the first in frame %d. So few octets may also be something else.",
 		},
 	} {
 		n, first, where := w.carry(func(p pipeline.Protocol) bool { return p == x.of })
@@ -498,7 +502,7 @@ func (w *whole) halfRequests() {
 		}
 		w.add(Diagnosis{
 			Kind: x.kind, Severity: conformance.Warning, Frames: framesAt(first), Title: x.title, Text: fmt.Sprintf(x.text, carries(n), where, first),
-			Advice: "look whether the capture goes on for long enough, else into the log of the initiator for that time.",
+			Advice: "check whether the capture goes on for long enough; if it does, " + checkLog("initiator"),
 		})
 	}
 }
@@ -509,7 +513,7 @@ func (w *whole) oneWay() {
 		w.add(Diagnosis{
 			Kind: OneDirection, Severity: conformance.Warning, Frames: framesAt(w.OneWay.First), Title: "one direction only",
 			Text:   fmt.Sprintf("Only one direction of %s with data was captured, the first in frame %d.", Counted(n, "TCP connection", "TCP connections"), w.OneWay.First),
-			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + tcpdump,
+			Advice: bothDirections + tcpdump,
 		})
 	}
 }
@@ -538,12 +542,12 @@ func (w *whole) cut() {
 
 // nothing tells of a capture that holds nothing of interest.
 func (w *whole) nothing() {
-	d := Diagnosis{Kind: Nothing, Severity: conformance.Warning, Title: "no iWARP", Advice: "capture all of TCP from before the application connects: " + tcpdump + ". " + offloaded}
+	d := Diagnosis{Kind: Nothing, Severity: conformance.Warning, Title: "no iWARP", Advice: "capture all TCP traffic, starting before the application connects: " + tcpdump + ". " + offloaded}
 	switch {
 	case w.Frames == 0 && w.live:
 		d.Title = "empty"
 		d.Text = "No frame was captured."
-		d.Advice = "see whether this is the interface that carries the traffic ('iwdissect live -D' lists them), whether the capture filter lets it through, and capture for longer. " + offloaded
+		d.Advice = "check that this interface carries the traffic ('iwdissect live -D' lists the interfaces) and that the capture filter lets it through, and capture for longer. " + offloaded
 	case w.Frames == 0 && w.Lost.Any():
 		d.Title = "empty, packets lost by the capture"
 		d.Text, d.Advice = LostPackets(w.Totals)+" It holds no frames.", moreRoom
@@ -554,7 +558,7 @@ func (w *whole) nothing() {
 		d.Frames = framesAt(w.Idle.First)
 		d.Text = fmt.Sprintf("%s no data, so there is no iWARP in the capture.", carries(w.Idle.Count))
 	case w.SCTP > 0:
-		d.Text = fmt.Sprintf("The capture holds %s of SCTP, and none of DDP in them.", Counted(w.SCTP, "packet", "packets"))
+		d.Text = fmt.Sprintf("The capture holds %s of SCTP, but no DDP in them.", Counted(w.SCTP, "packet", "packets"))
 	default:
 		var parts []string
 		for _, k := range []struct {
@@ -565,7 +569,7 @@ func (w *whole) nothing() {
 				parts = append(parts, fmt.Sprintf("%s of %s", Number(s.Count), k.what))
 			}
 		}
-		d.Text = fmt.Sprintf("The capture holds %s, and neither TCP nor SCTP, which carry iWARP", Counted(w.Frames, "frame", "frames"))
+		d.Text = fmt.Sprintf("The capture holds %s, but neither TCP nor SCTP, which carry iWARP", Counted(w.Frames, "frame", "frames"))
 		if len(parts) > 0 {
 			d.Text += ": " + list(parts)
 		}

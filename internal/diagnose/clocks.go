@@ -28,10 +28,10 @@ func clocks(a *about) {
 	}
 	a.add(Diagnosis{
 		Kind: Clocks, Severity: conformance.Note, Frames: framesAt(back.StepBackFrame), Title: "times go back", same: "back",
-		Text: fmt.Sprintf("The times of the frames go back by up to %s, in frame %d. The clock of the capture was set meanwhile, or the two "+
+		Text: fmt.Sprintf("The times of the frames go back by up to %s, in frame %d. The clock was set during the capture, or the two "+
 			"directions were captured with different clocks.", duration(back.StepBack), back.StepBackFrame),
-		Also:   []string{"Latencies may be wrong by as much, so shorter delays are not told here."},
-		Advice: "synchronize the clocks of the capture points, and do not let the clock be set while a capture runs.",
+		Also:   []string{"Latencies may be wrong by as much, so shorter delays are not reported here."},
+		Advice: "synchronize the clocks of the capture points, and do not set the clock while a capture runs.",
 	})
 }
 
@@ -47,10 +47,10 @@ func (a *about) differentClocks() {
 		a.add(Diagnosis{
 			Kind: Clocks, Severity: conformance.Note, Dir: early, HasDir: true,
 			Frames: framesAt(l.Ack, l.Data), Title: "the clocks of its directions differ", same: "clocks",
-			Text: fmt.Sprintf("What the %s sent has times that are too early by about %s or more, against those of the other direction: "+
-				"its acknowledgement in frame %d was captured that long before what it acknowledges, in frame %d. The two directions were "+
+			Text: fmt.Sprintf("The times of what the %s sent are too early by about %s or more, compared with those of the other direction: "+
+				"its acknowledgement in frame %d was captured that long before frame %d, which it acknowledges. The two directions were "+
 				"captured with different clocks.", who, duration(l.By), l.Ack, l.Data),
-			Also: []string{"Latencies are wrong by as much, so delays are not told here. The rules go by what the sides acknowledge."},
+			Also: []string{"Latencies are wrong by as much, so delays are not reported here. The rules go by what the sides acknowledge."},
 			Advice: fmt.Sprintf("synchronize the clocks of the capture points, or shift the capture of the %s before the two are merged: "+
 				"editcap -t %.6f", who, float64(l.By)/1e9),
 		})

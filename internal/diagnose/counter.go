@@ -46,14 +46,14 @@ func (a *about) wrongCount(dir trace.Dir) {
 	d := Diagnosis{
 		Kind: Rule, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found), Rules: rulesOf(found),
 		Title: "one MSN counter for queues 0 and 1", same: "one counter",
-		Text: fmt.Sprintf("The %s uses one MSN counter for queues 0 and 1, and each queue has to have its own: from frame %d on %s had the next MSN of the other queue.",
+		Text: fmt.Sprintf("The %s uses one MSN counter for queues 0 and 1, but each queue needs its own: from frame %d on, %s had the next MSN of the other queue.",
 			who, f.Frame, Counted(uint64(n), "message", "messages")),
-		Advice: fmt.Sprintf("this is a fault of the DDP implementation of the %s: report it there.", who),
+		Advice: atFault("DDP", who),
 	}
 	if swapped == n {
 		d.Title, d.same = "MSNs with swapped octets", "swapped"
 		d.Text = fmt.Sprintf("The %s writes its MSNs with their octets swapped: observed %s, expected %s in frame %d%s.", who, f.Observed, f.Expected, f.Frame, times(n))
-		d.Advice = fmt.Sprintf("the %s has to write the fields of DDP in network byte order: report it there.", who)
+		d.Advice = atFault("DDP", who) + " It has to write the fields of DDP in network byte order."
 	}
 	a.add(d)
 }

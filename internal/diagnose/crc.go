@@ -106,7 +106,7 @@ func (a *about) unjudgedCRC() string {
 	if !ok {
 		why = "the capture lacks " + of[0].Gate.String()
 	}
-	return fmt.Sprintf("No rule fails on that: %s is not judged, since %s.", crcValue, why)
+	return fmt.Sprintf("No rule fails because of that: %s is not judged, since %s.", crcValue, why)
 }
 
 // carrier is the frame that carried the end of an FPDU. It may have waited for others.
@@ -131,7 +131,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 		return fmt.Sprintf("The CRC of an FPDU of the %s is wrong: frame %d, PDU %d, %s. Its field is %08x and should be %08x.",
 			who, carrier(first), first.PDU, of, first.CRC, first.Want)
 	case f.CRCGood == 0:
-		return fmt.Sprintf("The CRC of all %s FPDUs of the %s is wrong, from frame %d (PDU %d) on.", Number(f.CRCBad), who, carrier(first), first.PDU)
+		return fmt.Sprintf("The CRCs of all %s FPDUs of the %s are wrong, from frame %d (PDU %d) on.", Number(f.CRCBad), who, carrier(first), first.PDU)
 	}
 	last := k.LastBadCRC
 	if uint64(len(k.BadCRCs)) == f.CRCBad {
@@ -144,7 +144,7 @@ func crcCount(dir trace.Dir, f *trace.Flow) string {
 	case k.LongestBadCRC == 1:
 		how = "each alone among right ones"
 	}
-	return fmt.Sprintf("The CRC of %s of %s FPDUs of the %s is wrong, %s: the first in frame %d (PDU %d), the last in frame %d.",
+	return fmt.Sprintf("The CRCs of %s of %s FPDUs of the %s are wrong, %s: the first in frame %d (PDU %d), the last in frame %d.",
 		Number(f.CRCBad), Number(verified), who, how, carrier(first), first.PDU, last)
 }
 
@@ -154,22 +154,22 @@ func (a *about) crcCause(dir trace.Dir, found []*conformance.Finding) (cause, ad
 	bad := f.Faults().BadCRCs
 	switch {
 	case constantCRC(bad) && f.CRCGood == 0:
-		return fmt.Sprintf("The field is %08x in each of them: the %s does not fill in CRCs, although the startup agreed on them.", bad[0].CRC, who),
+		return fmt.Sprintf("The field is %08x in each of them: the %s does not fill in CRCs, although the startup asks for them.", bad[0].CRC, who),
 			fmt.Sprintf("switch CRCs on at the %s, or off at both sides.", who), "constant"
 	case constantCRC(bad):
 		return fmt.Sprintf("The field is %08x in each of them: the %s no longer fills in CRCs.", bad[0].CRC, who),
 			fmt.Sprintf("look for what changed at the %s at that time: a path without CRCs in its driver, or an RNIC that was reset.", who), "stops"
 	case reversedCRC(bad):
-		return fmt.Sprintf("The octets of the field stand in the other order: the %s writes CRCs the wrong way around.", who),
-			fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), "reversed"
+		return fmt.Sprintf("The octets of the field are in reverse order: the %s writes CRCs in the wrong byte order.", who),
+			atFault("MPA", who), "reversed"
 	}
 	if wrap := a.markersShift(dir); wrap != nil && bad[0].PDU >= wrap.PDU {
-		return fmt.Sprintf("From frame %d (PDU %d) on %s. So other octets are taken for markers, and the CRCs do not fit.", wrap.Frame, wrap.PDU, countsFromZero(who)),
-			fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), wrap.Rule.ID
+		return fmt.Sprintf("From frame %d (PDU %d) on, %s. So other octets are taken for markers, and the CRCs do not fit.", wrap.Frame, wrap.PDU, countsFromZero(who)),
+			atFault("MPA", who), wrap.Rule.ID
 	}
 	for _, f := range found {
 		if said := crcFault(f); said != "" {
-			return said, fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who), f.Rule.ID + " " + said
+			return said, atFault("MPA", who), f.Rule.ID + " " + said
 		}
 	}
 	return a.crcOrigin(dir)
@@ -224,17 +224,17 @@ func (a *about) crcOrigin(dir trace.Dir) (cause, advice, same string) {
 			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
 	case wrong == 0 && (right > 0 || f.SumsRight > 0 && !others && f.Rare().SumsUnfilled == 0):
 		return sums + ", and damage on a link would have made " + them + " wrong: the " + who +
-				" sent the octets so, or something on the way that computes TCP checksums anew changed them.",
-			"look at the RNIC, the driver and the memory of the " + who +
-				", and at what rewrites packets on the way (NAT, firewall, load balancer); a capture close to the " + who + " tells which of them.", "sender"
+				" sent the octets like this, or something on the path that recomputes TCP checksums changed them.",
+			"check the RNIC, the driver and the memory of the " + who +
+				", and whatever rewrites packets on the path (NAT, firewall, load balancer). A capture close to the " + who + " shows which of them it is.", "sender"
 	case right == 0 && f.SumsRight > 0 && others:
 		return "Some TCP checksums of the " + who + " are wrong and others are right: the octets may have been damaged on the way to the capture point.",
 			"look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.", "link"
 	case f.SumsRight == 0 && f.Rare().SumsUnfilled > 0:
-		return "The TCP checksums of the " + who + " are not filled in, as before checksum offload: the capture was taken on its host, so the octets were wrong before they left it.",
-			"look at the RNIC driver and the memory of the " + who + ".", "host"
+		return "The TCP checksums of the " + who + " are not filled in yet, as before checksum offload: the capture was taken on its host, so the octets were wrong before they left it.",
+			"check the RNIC driver and the memory of the " + who + ".", "host"
 	}
-	return "The TCP checksum of the packet could not be verified, so it is not known whether the " + who + " sent it so or it was damaged on the way.",
+	return "The TCP checksum of the packet could not be verified, so it is not known whether the " + who + " sent it like this or it was damaged on the way.",
 		"capture whole frames at both ends, and compare them.", "unknown"
 }
 
@@ -264,11 +264,11 @@ func neighbours(b *trace.BadCRC) string {
 	case b.Good+b.Bad == 0:
 		return ""
 	case b.Bad == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a right CRC besides.", carrier(b), Counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment in frame %d also holds %s with a right CRC.", carrier(b), Counted(uint64(b.Good), "FPDU", "FPDUs")) //nolint:gosec // a count
 	case b.Good == 0:
-		return fmt.Sprintf("The TCP segment of frame %d holds %s with a wrong CRC besides, and none with a right one.", carrier(b), Counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
+		return fmt.Sprintf("The TCP segment in frame %d also holds %s with a wrong CRC, and none with a right one.", carrier(b), Counted(uint64(b.Bad), "FPDU", "FPDUs")) //nolint:gosec // a count
 	}
-	return fmt.Sprintf("Of the other FPDUs in the TCP segment of frame %d, %d have a right CRC and %d a wrong one.", carrier(b), b.Good, b.Bad)
+	return fmt.Sprintf("Of the other FPDUs in the TCP segment in frame %d, %d have a right CRC and %d a wrong one.", carrier(b), b.Good, b.Bad)
 }
 
 // crcAgain says what retransmissions brought.
@@ -277,13 +277,13 @@ func crcAgain(bad []trace.BadCRC, right int) string {
 		b := &bad[i]
 		switch {
 		case b.Again == mpa.Yes && b.Late:
-			return fmt.Sprintf("PDU %d came again in frame %d with a right CRC, after the receiver had acknowledged it.", b.PDU, b.AgainFrame)
+			return fmt.Sprintf("PDU %d was sent again in frame %d with a right CRC, after the receiver had acknowledged it.", b.PDU, b.AgainFrame)
 		case b.Again == mpa.Yes && len(bad) == 1:
-			return fmt.Sprintf("It came again in frame %d with a right CRC, so the receiver may have got only that copy.", b.AgainFrame)
+			return fmt.Sprintf("The FPDU was sent again in frame %d with a right CRC, so the receiver may have got only that copy.", b.AgainFrame)
 		case b.Again == mpa.Yes:
-			return fmt.Sprintf("%d of them came again with a right CRC, the first in frame %d.", right, b.AgainFrame)
+			return fmt.Sprintf("%d of them were sent again with a right CRC, the first in frame %d.", right, b.AgainFrame)
 		case b.Again == mpa.No && right == 0:
-			return fmt.Sprintf("PDU %d came again in frame %d, with a wrong CRC again.", b.PDU, b.AgainFrame)
+			return fmt.Sprintf("PDU %d was sent again in frame %d, and its CRC was wrong again.", b.PDU, b.AgainFrame)
 		}
 	}
 	return ""

@@ -56,18 +56,21 @@ func damagedAssociation(a *about) {
 
 // damage diagnoses damaged packets of a direction.
 func damage(dir trace.Dir, n, first uint64, transport string) Diagnosis {
-	who := dir.Sender()
+	who, where := dir.Sender(), fmt.Sprintf("in frame %d", first)
+	if n > 1 {
+		where = "the first " + where
+	}
 	return Diagnosis{
 		Kind: Damaged, Severity: conformance.Warning, Dir: dir, HasDir: true, Frames: framesAt(first), Title: "damaged packets",
-		Text: fmt.Sprintf("%s of the %s had a wrong %s checksum, the first in frame %d, while others of it are right: damaged on the way to the capture point.",
-			Counted(n, "packet", "packets"), who, transport, first),
+		Text: fmt.Sprintf("%s of the %s had a wrong %s checksum, %s. Other packets of the %s have right ones, so the damage happened on the way to the capture point.",
+			Counted(n, "packet", "packets"), who, transport, where, who),
 		Advice: "look at the error counters of adapters, cables and switch ports between the " + who + " and the capture point.",
 	}
 }
 
 // again says what damage costs where all octets came again.
 func again(transport string) string {
-	return " The receiver drops such packets and " + transport + " sends them again, so this costs time and no data."
+	return " The receiver drops such packets and " + transport + " sends them again, so this costs time but no data."
 }
 
 // notAgain says what became of the octets of damaged packets of a TCP connection. Those that no other packet
@@ -88,7 +91,7 @@ func (a *about) notAgain(dir trace.Dir, d *Diagnosis) {
 			}
 		}
 	}
-	d.Text += fmt.Sprintf(" %s of that stand in no other packet, so they are not dissected.", octets(k.DamagedOctets))
+	d.Text += fmt.Sprintf(" %s from damaged packets are in no other packet, so they are not dissected.", octets(k.DamagedOctets))
 	d.same = "not again"
 	switch {
 	case all == 0: // none of them is among those that are listed
@@ -96,9 +99,9 @@ func (a *about) notAgain(dir trace.Dir, d *Diagnosis) {
 		d.Text += fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows.", peer)
 		d.same += ", lost"
 	case acked == all:
-		d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: whole, where only the copy in the capture was damaged, or sent again in packets that the capture lacks.", peer)
+		d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: either only the copy in the capture was damaged, or they were sent again in packets that the capture lacks.", peer)
 	default:
-		d.Text += fmt.Sprintf(" The %s acknowledged those of %d of %d gaps.", peer, acked, all)
+		d.Text += fmt.Sprintf(" The %s acknowledged the octets of %d of %d gaps.", peer, acked, all)
 	}
 	d.Rules = rulesOf(a.explainIn(dir, "TCP-RELIABLE-01"))
 }

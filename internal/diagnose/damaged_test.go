@@ -116,8 +116,8 @@ func TestDamagedFile(t *testing.T) {
 	drop := func(nth int) { blocks[packets[nth]] = nil }
 	const (
 		there   = "The capture file is damaged there, which may be the reason. The responder acknowledged them, so they arrived.\nTry: copy the file again"
-		lost    = "The responder acknowledged them, so they arrived: the capture lost them, and not the network.\nTry: capture with a larger buffer"
-		oneOf   = "the capture lost them, and not the network. The capture file is damaged at 1 of these gaps, which may be the reason for those.\nTry: capture with"
+		lost    = "The responder acknowledged them, so they arrived: the capture lost them, not the network.\nTry: capture with a larger buffer"
+		oneOf   = "the capture lost them, not the network. The capture file is damaged at 1 of these gaps, which may be the reason for those.\nTry: capture with"
 		another = "The capture file is damaged"
 	)
 	for _, tt := range []struct {

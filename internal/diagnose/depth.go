@@ -47,7 +47,7 @@ func (a *about) limit(d trace.Dir) (n int, name, whose string) {
 	case own > other:
 		return int(other), "IRD", "that of the " + (1 - d).Sender()
 	}
-	return int(own), "ORD", fmt.Sprintf("its own, and IRD of the %s is the same", (1 - d).Sender())
+	return int(own), "ORD", fmt.Sprintf("its own; the IRD of the %s is the same", (1 - d).Sender())
 }
 
 // depth diagnoses the Reads of a direction.
@@ -81,12 +81,12 @@ func (a *about) depth(d trace.Dir) {
 	a.add(Diagnosis{
 		Kind: DepthLimited, Severity: severity, Dir: d, HasDir: true,
 		Title: fmt.Sprintf("Reads limited by %s %d", name, limit),
-		Text: fmt.Sprintf("Reads of the %s are limited by %s %d (%s): at %d outstanding %s of the time in which any was (%s Reads of %s octets, mean latency %s).",
-			d.Sender(), name, limit, whose, limit, share(float64(w.AtMost), float64(w.Busy)), Number(f.Answered), Number(size),
+		Text: fmt.Sprintf("Reads of the %s are limited by %s %d (%s): %s outstanding for %s of the time during which any were outstanding (%s Reads of %s octets, mean latency %s).",
+			d.Sender(), name, limit, whose, were(uint64(limit), "Read"), share(float64(w.AtMost), float64(w.Busy)), Number(f.Answered), Number(size), //nolint:gosec // 16 bits
 			duration(int64(l.Sum/l.Count))), //nolint:gosec // a time
-		Also: []string{fmt.Sprintf("The octets of an answer come at %s, and the fastest Read took %s: latency × rate / size suggests %d outstanding.",
+		Also: []string{fmt.Sprintf("The octets of an answer come at %s, and the fastest Read took %s, so latency × rate / size suggests %d Reads outstanding.",
 			rate(w.Octets, w.Time), duration(int64(l.Min)), deep)}, //nolint:gosec // a time
-		Advice: fmt.Sprintf("raise ORD of the %s and IRD of the %s to %d, as far as both RNICs can.", d.Sender(), (1 - d).Sender(), deep),
+		Advice: fmt.Sprintf("raise the ORD of the %s and the IRD of the %s to %d, as far as both RNICs allow.", d.Sender(), (1 - d).Sender(), deep),
 		same:   fmt.Sprint(name, limit, whose),
 	})
 }

@@ -11,18 +11,18 @@ both: {mpa: {ird: 1, ord: 1}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `warning depth-limit: Reads limited by ORD 1
-Reads of the initiator are limited by ORD 1 (its own, and IRD of the responder is the same): at 1 outstanding 100 % of the time in which any was (200 Reads of 8192 octets, mean latency 107 µs).
-The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
-Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
+Reads of the initiator are limited by ORD 1 (its own; the IRD of the responder is the same): 1 Read was outstanding for 100 % of the time during which any were outstanding (200 Reads of 8192 octets, mean latency 107 µs).
+The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs, so latency × rate / size suggests 16 Reads outstanding.
+Try: raise the ORD of the initiator and the IRD of the responder to 16, as far as both RNICs allow.
 `},
 	{"deeper", `
 both: {mpa: {ird: 4, ord: 4}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 4
-Reads of the initiator are limited by ORD 4 (its own, and IRD of the responder is the same): at 4 outstanding 68 % of the time in which any was (200 Reads of 8192 octets, mean latency 107.2 µs).
-The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
-Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
+Reads of the initiator are limited by ORD 4 (its own; the IRD of the responder is the same): 4 Reads were outstanding for 68 % of the time during which any were outstanding (200 Reads of 8192 octets, mean latency 107.2 µs).
+The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs, so latency × rate / size suggests 16 Reads outstanding.
+Try: raise the ORD of the initiator and the IRD of the responder to 16, as far as both RNICs allow.
 `},
 	{"by the initiator", `
 client: {mpa: {ird: 1, ord: 2}}
@@ -30,18 +30,18 @@ server: {mpa: {ird: 8, ord: 1}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 2
-Reads of the initiator are limited by ORD 2 (its own, and IRD of the responder is the same): at 2 outstanding 88 % of the time in which any was (200 Reads of 8192 octets, mean latency 107 µs).
-The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
-Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
+Reads of the initiator are limited by ORD 2 (its own; the IRD of the responder is the same): 2 Reads were outstanding for 88 % of the time during which any were outstanding (200 Reads of 8192 octets, mean latency 107 µs).
+The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs, so latency × rate / size suggests 16 Reads outstanding.
+Try: raise the ORD of the initiator and the IRD of the responder to 16, as far as both RNICs allow.
 `},
 	{"of the responder", `
 both: {mpa: {ird: 2, ord: 2}}
 link: {rate: 10Gbps}
 timeline: [connect, send 10, server read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 2
-Reads of the responder are limited by ORD 2 (its own, and IRD of the initiator is the same): at 2 outstanding 88 % of the time in which any was (200 Reads of 8192 octets, mean latency 107 µs).
-The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs: latency × rate / size suggests 16 outstanding.
-Try: raise ORD of the responder and IRD of the initiator to 16, as far as both RNICs can.
+Reads of the responder are limited by ORD 2 (its own; the IRD of the initiator is the same): 2 Reads were outstanding for 88 % of the time during which any were outstanding (200 Reads of 8192 octets, mean latency 107 µs).
+The octets of an answer come at 9.48 Gbit/s, and the fastest Read took 107 µs, so latency × rate / size suggests 16 Reads outstanding.
+Try: raise the ORD of the responder and the IRD of the initiator to 16, as far as both RNICs allow.
 `},
 	{"over SCTP", `
 transport: sctp
@@ -49,9 +49,9 @@ both: {session: {ird: 2, ord: 2}}
 link: {rate: 10Gbps}
 timeline: [connect, read 8KiB x200, close]
 `, `note depth-limit: Reads limited by ORD 2
-Reads of the initiator are limited by ORD 2 (its own, and IRD of the responder is the same): at 2 outstanding 88 % of the time in which any was (200 Reads of 8192 octets, mean latency 107.2 µs).
-The octets of an answer come at 9.31 Gbit/s, and the fastest Read took 107.2 µs: latency × rate / size suggests 16 outstanding.
-Try: raise ORD of the initiator and IRD of the responder to 16, as far as both RNICs can.
+Reads of the initiator are limited by ORD 2 (its own; the IRD of the responder is the same): 2 Reads were outstanding for 88 % of the time during which any were outstanding (200 Reads of 8192 octets, mean latency 107.2 µs).
+The octets of an answer come at 9.31 Gbit/s, and the fastest Read took 107.2 µs, so latency × rate / size suggests 16 Reads outstanding.
+Try: raise the ORD of the initiator and the IRD of the responder to 16, as far as both RNICs allow.
 `},
 }
 

@@ -52,14 +52,14 @@ func (a *about) tooDeep(dir trace.Dir, ord, ird uint16) {
 		d.Frames = append(d.Frames, a.EndFrame)
 	case int(most) > int(ird) && a.answersKnown(1-dir):
 		d.Severity = conformance.Error
-		d.Text += fmt.Sprintf(" It had up to %d outstanding.", most)
+		d.Text += fmt.Sprintf(" The %s had up to %d outstanding.", who, most)
 	case int(most) > int(ird):
-		d.Text += fmt.Sprintf(" It may have had up to %d outstanding. Some of them may have had answers, since not all is in the capture, or not in the order in which it passed.", most)
+		d.Text += fmt.Sprintf(" The %s may have had up to %d outstanding. Some of these may have been answered, since the capture is not complete, or not in the order in which packets passed.", who, most)
 	case dir == trace.I2R && most > 0:
 		return // the initiator lowered it, as it must
 	case dir == trace.I2R:
 		d.Severity, d.mended = conformance.Note, true
-		d.Text += " It must lower its ORD to that; it sent no such request."
+		d.Text += " The initiator must lower its ORD to that value; it sent no such request."
 	case a.finds(overOffer):
 		d.Text += " The responder must not announce more than the Request offers."
 	default:

@@ -31,14 +31,14 @@ func dialects(a *about) {
 		d.Severity, d.Title = conformance.Error, "RNICs that cannot work together"
 		d.Text = fmt.Sprintf("The initiator is %s RNIC and the responder %s RNIC: the Request in frame %d has revision %d and the Reply in frame %d revision %d.",
 			article(r.Initiator.String()), article(r.Responder.String()), ini.StartupFrame, asked, res.StartupFrame, answered)
-		d.Advice = "set both sides to the same revision of MPA, if they can; an RDMAC RNIC and an IETF RNIC need one that is permissive."
+		d.Advice = "set both sides to the same revision of MPA, if they can. An RDMAC RNIC and an IETF RNIC work together only if the IETF RNIC is permissive."
 	case asked != answered:
 		d.Title = "revisions of MPA differ"
 		d.Text = fmt.Sprintf("The Request in frame %d has revision %d of MPA, the Reply in frame %d revision %d.", ini.StartupFrame, asked, res.StartupFrame, answered)
 		d.Advice = "set both sides to the same revision of MPA."
 	default:
 		d.Title = "enhanced request, plain answer"
-		d.Text = fmt.Sprintf("The Request in frame %d has the enhanced data with IRD and ORD, the Reply in frame %d has not: nothing was agreed about them.", ini.StartupFrame, res.StartupFrame)
+		d.Text = fmt.Sprintf("The Request in frame %d has the enhanced data with IRD and ORD, but the Reply in frame %d does not, so no IRD and ORD were agreed on.", ini.StartupFrame, res.StartupFrame)
 		d.Advice = "find out whether the responder knows RFC 6581; if not, set the initiator to revision 1."
 	}
 	if d.Severity == conformance.Warning && !a.troubled() {
@@ -47,13 +47,13 @@ func dialects(a *about) {
 	short := a.explainIn(trace.R2I, noRoomForWord)
 	if len(short) > 0 {
 		d.Severity, d.Title, d.same = conformance.Error, "enhanced answer without its data", "no room"
-		d.Text = fmt.Sprintf("The Reply in frame %d announces the enhanced data (S bit), and its private data is too short for it: observed %s, expected %s. So IRD and ORD are not agreed.",
+		d.Text = fmt.Sprintf("The Reply in frame %d announces the enhanced data (S bit), but its private data is too short for it: observed %s, expected %s. So no IRD and ORD were agreed on.",
 			res.StartupFrame, short[0].Observed, short[0].Expected)
-		d.Advice = "look at what builds the Reply: the driver of the responder."
+		d.Advice = "check what builds the Reply: the driver of the responder."
 	}
 	d.Rules = append(rulesOf(short), rulesOf(a.explain("MPA2-ENH-REPLY-01", "MPA2-REV-04", "MPA-REV-01", "RNIC-IOP-NONPERM-01", "RNIC-IOP-NONPERM-02", "RNIC-IOP-RDMAC-RSP-01"))...)
 	if asked != answered && ini.HasEnhanced && res.HasStartup && !res.HasEnhanced && res.StartupHad == 0 {
-		d.Also = append(d.Also, "The Request is enhanced and the Reply is not: IRD, ORD and the kind of RTR are not agreed.")
+		d.Also = append(d.Also, "The Request is enhanced and the Reply is not: IRD, ORD and the kind of RTR were not agreed on.")
 	}
 	a.add(d)
 }
@@ -83,9 +83,9 @@ func (a *about) layouts() {
 		Kind: Dialect, Severity: found[0].Severity, Dir: trace.R2I, Frames: framesAt(res.StartupFrame, ini.StartupFrame),
 		Title: "flags of the enhanced data do not fit", Rules: rulesOf(found),
 	}
-	d.Text = fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s, which is not right in the layout of %v: %s.",
+	d.Text = fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s, which is wrong in the layout of %v: %s.",
 		ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced), document[a.Layout], strings.TrimSuffix(found[0].Message, "."))
-	d.Also = []string{"The sides may read the flags in different layouts: draft -01 and RFC 6581 give them other meanings."}
+	d.Also = []string{"The sides may read the flags in different layouts: draft -01 and RFC 6581 give them different meanings."}
 	d.Advice = "compare the versions of both drivers; --mpa-layout reads the capture in the other layout."
 	d.same = flags(ini.Enhanced) + flags(res.Enhanced)
 	a.add(d)
@@ -102,7 +102,7 @@ func (a *about) draft01() {
 		Title: "enhanced data read in the layout of draft -01",
 		Text: fmt.Sprintf("The Request in frame %d has %s and the Reply in frame %d %s. This is read in the layout of draft -01, so the rules of RFC 6581 on flags and on the first FPDU do not apply.",
 			ini.StartupFrame, flags(ini.Enhanced), res.StartupFrame, flags(res.Enhanced)),
-		Advice: "find out which of the two the drivers speak; --mpa-layout rfc6581 reads the capture in the other layout.",
+		Advice: "find out which layout the drivers use; --mpa-layout rfc6581 reads the capture in the other layout.",
 		same:   flags(ini.Enhanced) + flags(res.Enhanced),
 	})
 }

@@ -29,22 +29,22 @@ func (a *about) doubtfulReset(dir trace.Dir, s *trace.DoubtfulReset) {
 	switch {
 	case s.Outside:
 		d.same = "outside"
-		d.Text += fmt.Sprintf("its sequence number is out of the receive window of the %s.", peer)
+		d.Text += fmt.Sprintf("its sequence number is outside the receive window of the %s.", peer)
 	case s.Challenge > 0:
 		d.same = "challenged"
-		d.Text += fmt.Sprintf("the %s may have answered with an acknowledgement only (RFC 5961), in frame %d, and the connection went on.", peer, s.Challenge)
+		d.Text += fmt.Sprintf("the %s may have answered only with an acknowledgement (RFC 5961), in frame %d, and the connection went on.", peer, s.Challenge)
 		d.Frames = append(d.Frames, s.Challenge)
 	default:
 		d.same = "passed"
-		d.Text += fmt.Sprintf("the %s acknowledged more behind it, in frame %d. It may have answered with an acknowledgement only (RFC 5961).", peer, s.Passed)
+		d.Text += fmt.Sprintf("the %s acknowledged more after it, in frame %d, and may have answered it only with an acknowledgement (RFC 5961).", peer, s.Passed)
 		d.Frames = append(d.Frames, s.Passed)
 	}
 	if s.More > 0 {
-		d.Text += fmt.Sprintf(" The same holds for %s behind it.", Counted(s.More, "further one", "further ones"))
+		d.Text += fmt.Sprintf(" The same holds for %s after it.", Counted(s.More, "further one", "further ones"))
 	}
 	if s.On > 0 {
 		d.same += ", goes on"
-		d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it may not have come from the %s.", me, s.On, me)
+		d.Text += fmt.Sprintf(" The %s went on sending after it (frame %d), so it may not have come from the %s.", me, s.On, me)
 		d.Frames = append(d.Frames, s.On)
 	}
 	d.Advice = foreign("reset", me)
@@ -67,18 +67,18 @@ func (a *about) doubtfulAbort(dir trace.Dir, s *trace.DoubtfulReset) {
 	me, peer := dir.Sender(), (1 - dir).Sender()
 	d := Diagnosis{
 		Kind: Reset, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(s.Frame, s.On, s.Passed), Title: "ABORT without effect", same: "abort",
-		Text: fmt.Sprintf("An ABORT in the name of the %s in frame %d, with the right verification tag, did not end the association: the %s went on behind it (frame %d), and so "+
-			"did the %s (frame %d). It may not have come from the %s, and not have arrived.", me, s.Frame, me, s.On, peer, s.Passed, me),
+		Text: fmt.Sprintf("An ABORT in the name of the %s in frame %d, with the right verification tag, did not end the association: the %s went on after it (frame %d), and so "+
+			"did the %s (frame %d). It may not have come from the %s, and it may not have arrived.", me, s.Frame, me, s.On, peer, s.Passed, me),
 		Advice: foreign("ABORT", me),
 	}
 	if s.More > 0 {
-		d.Text += fmt.Sprintf(" The same may hold for %s behind it.", Counted(s.More, "further one", "further ones"))
+		d.Text += fmt.Sprintf(" The same may hold for %s after it.", Counted(s.More, "further one", "further ones"))
 	}
 	a.add(d)
 }
 
 // foreign is what to do about a packet that its sender may not have sent.
 func foreign(what, me string) string {
-	return fmt.Sprintf("compare TTL and IP identification of the %s with those of other packets of the %s: a firewall, a load balancer or an attacker "+
+	return fmt.Sprintf("compare the TTL and the IP identification of the %s with those of other packets of the %s: a firewall, a load balancer or an attacker "+
 		"may have written it.", what, me)
 }

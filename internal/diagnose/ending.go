@@ -63,7 +63,7 @@ func (a *about) reset() {
 			return
 		}
 	}
-	d.Advice = fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, resets its connections.", who.Sender())
+	d.Advice = checkLog(who.Sender()) + " Connections are reset when a process ends or is killed, or when a driver gives up."
 	if a.Ending == trace.Abort {
 		d.Advice = abortAdvice(a.Side[who].SCTP, who)
 	}
@@ -98,7 +98,7 @@ func (a *about) contradicted(d *Diagnosis) {
 // goneOn says of what ended the connection that the side in whose name it came sent more behind it.
 func (*about) goneOn(d *Diagnosis, what string, on uint64) {
 	me := d.Dir.Sender()
-	d.Text += fmt.Sprintf(" The %s went on sending behind it (frame %d), so that it perhaps did not come from the %s.", me, on, me)
+	d.Text += fmt.Sprintf(" The %s went on sending after it (frame %d), so it may not have come from the %s.", me, on, me)
 	d.Frames, d.same = append(d.Frames, on), d.same+", contradicted"
 	d.Advice = foreign(what, me)
 }
@@ -119,9 +119,9 @@ func (a *about) fromBetween(d *Diagnosis) bool {
 	d.Title, d.same = "reset in both names", d.same+", both"
 	d.Text = strings.Replace(d.Text, fmt.Sprintf("The %s reset the connection in frame %d", me, a.EndFrame),
 		fmt.Sprintf("A reset in the name of the %s in frame %d and one in the name of the %s in frame %d ended the connection", me, a.EndFrame, peer, other.Frame), 1)
-	d.Text += fmt.Sprintf(" The %s went on sending behind its own (frame %d), so that both perhaps came from something between the sides, such as a firewall.", peer, s.On)
+	d.Text += fmt.Sprintf(" The %s went on sending after its own (frame %d), so both may have come from something between the sides, such as a firewall.", peer, s.On)
 	d.Frames = append(d.Frames, other.Frame, s.On)
-	d.Advice = "look into the logs of firewalls and load balancers on the way for that time, and compare TTL and IP identification of the resets with those of other packets."
+	d.Advice = "check the logs of firewalls and load balancers on the path for that time, and compare the TTL and the IP identification of the resets with those of other packets."
 	return true
 }
 
@@ -140,7 +140,7 @@ func (a *about) closed(who trace.Dir, frame uint64) {
 	}
 	d := Diagnosis{
 		Kind: SilentClose, Severity: conformance.Error, Dir: who, HasDir: true, Frames: framesAt(frame), Title: "closed without a reason",
-		Advice: fmt.Sprintf("look into the log of the %s for that time.", who.Sender()),
+		Advice: checkLog(who.Sender()),
 	}
 	if left != "" {
 		d.same = "under way"
@@ -194,10 +194,10 @@ func (a *about) cutAnswer(d *Diagnosis, who trace.Dir) {
 	d.Title, d.Text = d.Title+", behind an answer without an end", said+" "+d.Text
 	d.Frames = append([]uint64{cut.Frame}, d.Frames...)
 	if cut.Severity < conformance.Error { // the close may have cut it
-		d.Advice = fmt.Sprintf("look into the logs of both sides for that time: why the %s sent no more, and why the %s did not wait.", side, who.Sender())
+		d.Advice = fmt.Sprintf("check the logs of both sides for that time to see why the %s sent no more, and why the %s did not wait.", side, who.Sender())
 		return
 	}
-	d.Dir, d.Advice = 1-who, fmt.Sprintf("look at what sends the answers of the %s, its RNIC and its driver.", side)
+	d.Dir, d.Advice = 1-who, fmt.Sprintf("check what sends the answers of the %s: its RNIC and its driver.", side)
 }
 
 // lastFlag is the rule that the last segment of a message has L.
@@ -214,8 +214,8 @@ func (a *about) behindOctets(end *Diagnosis) bool {
 	}
 	d := a.broken(found)
 	d.Frames, d.same = append(d.Frames, end.Frames...), d.same+", "+end.same
-	d.Also = append(d.Also, "A receiver finds no FPDU behind such octets. "+end.Text)
-	d.Advice = "look at what wrote these octets into the stream, beside its FPDUs."
+	d.Also = append(d.Also, "A receiver finds no FPDU after such octets. "+end.Text)
+	d.Advice = "find out what wrote these octets into the stream besides the FPDUs."
 	a.add(d)
 	return true
 }
@@ -236,7 +236,7 @@ func (a *about) perhaps(d *Diagnosis) {
 	}
 	if len(causes) == 0 && !a.Side[0].HasEnhanced && a.Side[0].HasStartup {
 		d.Title = "closed without a reason, perhaps for IRD 0"
-		d.Also = append(d.Also, "The startup carries no IRD and ORD; some stacks then allow no RDMA Read, so a responder that needs one may give up. Revision 2 carries them.")
+		d.Also = append(d.Also, "The startup carries no IRD and ORD. Some stacks then allow no RDMA Read, so a responder that needs one may give up. Revision 2 carries them.")
 	}
 }
 
@@ -294,9 +294,9 @@ func noAnswer(f *trace.Flow) string {
 	case u.Frame == 0:
 		return " had no answer yet"
 	case u.Got == 0:
-		return fmt.Sprintf(" had no whole answer yet: that to the Read in frame %d had only begun", u.Frame)
+		return fmt.Sprintf(" had no complete answer yet: the answer to the Read in frame %d had only begun", u.Frame)
 	}
-	return fmt.Sprintf(" had no whole answer yet: of that to the Read in frame %d came %s of %s", u.Frame, Number(u.Got), octets(u.Size))
+	return fmt.Sprintf(" had no complete answer yet: %s of %s of the answer to the Read in frame %d had come", Number(u.Got), octets(u.Size), u.Frame)
 }
 
 // sentByEnd is where the octets end that a side had sent when the connection ended: what comes behind that, or

@@ -116,12 +116,12 @@ func TestUnderWay_CutAnswer(t *testing.T) {
 		reads, side int
 		want        string
 	}{
-		{"the first FPDU, reset by the responder", 5000, 700, 1, tracetest.Server, "1 request of the initiator had no whole answer yet: that to the Read in frame 7 had only begun."},
-		{"the third FPDU, reset by the responder", 5000, 2500, 1, tracetest.Server, "1 request of the initiator had no whole answer yet: of that to the Read in frame 7 came 2000 of 5000 octets."},
-		{"the last FPDU, reset by the responder", 1500, 1400, 1, tracetest.Server, "of that to the Read in frame 7 came 1000 of 1500 octets."},
-		{"the last FPDU, reset by the initiator", 1500, 1400, 1, tracetest.Client, "of that to the Read in frame 7 came 1000 of 1500 octets."},
-		{"one of several Reads", 5000, 2500, 3, tracetest.Server, "3 requests of the initiator had no whole answer yet: of that to the Read in frame 7 came 2000 of 5000 octets."},
-		{"between FPDUs", 5000, 2040, 1, tracetest.Server, "of that to the Read in frame 7 came 2000 of 5000 octets."},
+		{"the first FPDU, reset by the responder", 5000, 700, 1, tracetest.Server, "1 request of the initiator had no complete answer yet: the answer to the Read in frame 7 had only begun."},
+		{"the third FPDU, reset by the responder", 5000, 2500, 1, tracetest.Server, "1 request of the initiator had no complete answer yet: 2000 of 5000 octets of the answer to the Read in frame 7 had come."},
+		{"the last FPDU, reset by the responder", 1500, 1400, 1, tracetest.Server, "1000 of 1500 octets of the answer to the Read in frame 7 had come."},
+		{"the last FPDU, reset by the initiator", 1500, 1400, 1, tracetest.Client, "1000 of 1500 octets of the answer to the Read in frame 7 had come."},
+		{"one of several Reads", 5000, 2500, 3, tracetest.Server, "3 requests of the initiator had no complete answer yet: 2000 of 5000 octets of the answer to the Read in frame 7 had come."},
+		{"between FPDUs", 5000, 2040, 1, tracetest.Server, "2000 of 5000 octets of the answer to the Read in frame 7 had come."},
 	} {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})
 		d.Request()

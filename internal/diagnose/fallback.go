@@ -140,7 +140,7 @@ func (x *attempt) take(c *secondAttempt) bool {
 		return false
 	}
 	x.worked, x.second, x.Severity, x.Title = true, c.number, conformance.Note, "closed on revision 2, revision 1 worked"
-	x.Text = fmt.Sprintf("The responder %s the connection (frame %d) on the MPA Request of revision 2 in frame %d, as RFC 6581 section 10 asks of one that does not know it; revision 1 then worked (conn %d, frame %d).",
+	x.Text = fmt.Sprintf("The responder %s the connection (frame %d) when it got the MPA Request of revision 2 in frame %d, as RFC 6581 section 10 asks of a responder that does not know that revision. Revision 1 then worked (conn %d, frame %d).",
 		x.ending(), x.from.EndFrame, x.from.Side[trace.I2R].StartupFrame, c.number, c.request)
 	x.Also = []string{"Revision 1 negotiates neither IRD and ORD nor an RTR: the upper layers have to agree on the depth of Reads themselves."}
 	x.Advice, x.same = "", "fell back"

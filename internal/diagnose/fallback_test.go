@@ -15,12 +15,12 @@ func TestFallback(t *testing.T) {
 		faults      = "faults: [{at: reply, on: a, skip: true}"
 	)
 	for _, tt := range []struct{ name, src, want, not string }{
-		{"it works", connections + "timeline: [" + first + ", {connect: , on: b}, {send: 16, on: b}, {close: , on: b}]\n" + faults + "]\n", "revision 1 then worked (conn 1", "error"},
+		{"it works", connections + "timeline: [" + first + ", {connect: , on: b}, {send: 16, on: b}, {close: , on: b}]\n" + faults + "]\n", "Revision 1 then worked (conn 1", "error"},
 		{"it does not come", connections + "timeline: [" + first + "]\n" + faults + "]\n", "error startup-unanswered", "revision 1"},
 		{"it comes much later", connections + "timeline: [" + first + ", wait 6s, {connect: , on: b}, {send: 16, on: b}, {close: , on: b}]\n" + faults + "]\n", "error startup-unanswered", "revision 1"},
 		{
 			"it is closed too", connections + "timeline: [" + first + ", {connect: , on: b}, {reset: , from: server, on: b}]\n" + faults + ", {at: reply, on: b, skip: true}]\n",
-			"error startup-unanswered", "revision 1 then",
+			"error startup-unanswered", "Revision 1 then",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -250,7 +250,7 @@ func TestCRC_LateAndLast(t *testing.T) {
 		}
 		if said := text(diagnosed(t, written(t, s, false)), diagnose.WrongCRC); !strings.Contains(said, c.want) || c.want == "" && said != "" {
 			t.Errorf("it says %q, not %q", said, c.want)
-		} else if unjudged := strings.Contains(said, "No rule fails on that: MPA-CRC-VALUE-01 is not judged, since the MPA startup, "); unjudged != (c.want != "") {
+		} else if unjudged := strings.Contains(said, "No rule fails because of that: MPA-CRC-VALUE-01 is not judged, since the MPA startup, "); unjudged != (c.want != "") {
 			t.Errorf("why no rule fails: %q", said)
 		}
 	}

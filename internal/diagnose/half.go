@@ -20,16 +20,14 @@ func (a *about) halfStartup(dir trace.Dir) bool {
 	if dir == trace.R2I {
 		what = "MPA Reply"
 	}
-	came := octets(uint64(s.StartupHad)) //nolint:gosec // positive
+	came := octets(uint64(s.StartupHad)) + " of the " + what //nolint:gosec // positive
 	if s.StartupNeeds > 0 {
-		came += fmt.Sprintf(" of the %s of the %s", Number(uint64(s.StartupNeeds)), what)
-	} else {
-		came += " of the " + what
+		came = fmt.Sprintf("%s of the %s of the %s", Number(uint64(s.StartupHad)), octets(uint64(s.StartupNeeds)), what) //nolint:gosec // positive
 	}
 	d := Diagnosis{
 		Kind: StartupUnanswered, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesAt(s.StartupUntil),
 		Title: "ends in the middle of the " + what, Rules: rulesOf(a.explainIn(dir, "TCP-FIN-STARTUP-01")),
-		Advice: fmt.Sprintf("look into the log of the %s for that time.", a.EndedBy.Sender()),
+		Advice: checkLog(a.EndedBy.Sender()),
 	}
 	switch silent := a.until() - a.Flow[dir].Heard; {
 	case a.Ending != trace.Open && a.EndedBy == dir:
@@ -45,13 +43,13 @@ func (a *about) halfStartup(dir trace.Dir) bool {
 	default:
 		d.same = "silent"
 		d.Text = fmt.Sprintf("The %s sent %s, the last in frame %d, and nothing more until the end of the capture, %s later.", who, came, s.StartupUntil, duration(silent))
-		d.Advice = fmt.Sprintf("look into the log of the %s for that time.", who)
+		d.Advice = checkLog(who)
 	}
 	if s.StartupNeeds > 0 && d.Severity == conformance.Error {
-		d.Also = append(d.Also, "The rest was not sent, or its PD_Length is too large.")
+		d.Also = append(d.Also, "The rest was not sent, or the PD_Length is too large.")
 	}
 	if n := a.Flow[1-dir].FPDUs; s.StartupNeeds > 0 && dir == trace.R2I && n > 0 {
-		d.Also = append(d.Also, fmt.Sprintf("The initiator sent %s: it may have taken what came for the whole Reply.", Counted(n, "FPDU", "FPDUs")))
+		d.Also = append(d.Also, fmt.Sprintf("The initiator sent %s, so it may have taken what had come for the whole Reply.", Counted(n, "FPDU", "FPDUs")))
 		d.Advice, d.same = tryStartup(who), d.same+" went on"
 	}
 	a.wrongPDLength(&d, dir)
@@ -85,9 +83,9 @@ func (a *about) wrongPDLength(d *Diagnosis, dir trace.Dir) {
 		d.Also = []string{fmt.Sprintf("That is not the end of the frame: %s (frame %d): observed %s, expected %s.", f.Message, f.Frame, f.Observed, f.Expected)}
 	case int(s.StartupHad) == mpa.StartupLen+right && right < n:
 		d.Title, d.same = "PD_Length with swapped octets", d.same+" swapped"
-		d.Also = []string{fmt.Sprintf("Its PD_Length is %d; with the two octets swapped it is %d, and that is what came.", n, right)}
+		d.Also = []string{fmt.Sprintf("Its PD_Length is %d; with the two octets swapped it is %d, and that many octets came.", n, right)}
 	case len(found) > 0:
-		allowed := fmt.Sprintf("Its PD_Length is %d, and %d octets are allowed", n, mpa.MaxPrivateData)
+		allowed := fmt.Sprintf("Its PD_Length is %d, but only %d octets are allowed", n, mpa.MaxPrivateData)
 		if right <= mpa.MaxPrivateData && int(s.StartupHad) > mpa.StartupLen+right && a.Flow[1-dir].FPDUs > 0 {
 			allowed += fmt.Sprintf("; with the two octets swapped it is %d", right)
 		}
@@ -100,5 +98,5 @@ func (a *about) wrongPDLength(d *Diagnosis, dir trace.Dir) {
 
 // tryStartup is what to try about a startup frame that is wrong.
 func tryStartup(side string) string {
-	return fmt.Sprintf("look at what builds the startup frames of the %s, its driver or its upper layer.", side)
+	return fmt.Sprintf("check what builds the startup frames of the %s: its driver or its upper layer.", side)
 }

@@ -27,9 +27,9 @@ func halfOpens(a *about) {
 	}
 	d := Diagnosis{
 		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Answer), Title: "the connection before was half open", same: "answer",
-		Text: fmt.Sprintf("When this connection was opened, the other side still had an older one on the same ports, with the numbers of which it answered in "+
+		Text: fmt.Sprintf("When this connection was opened, the other side still had an older one on the same ports. It answered with the sequence numbers of that one in "+
 			"frame %d.", k.Answer),
-		Advice: "look whether the side that opens the connection restarted; keep-alives make the other side notice that sooner.",
+		Advice: "check whether the side that opens the connection restarted. With keep-alives the other side notices that sooner.",
 	}
 	if k.Reset > 0 {
 		d.Text += fmt.Sprintf(" The old one was reset in frame %d.", k.Reset)
@@ -54,8 +54,8 @@ func (a *about) leapt() bool {
 func (a *about) elsewhere(k *trace.HalfOpen) {
 	a.add(Diagnosis{
 		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Leap), Title: "may be another connection", same: "elsewhere",
-		Text: fmt.Sprintf("In frame %d the numbers of both sides lie where the connection cannot be, unless gigabytes of it are missing from the capture. It may "+
-			"belong to another connection on the same ports, the beginning of which is not in the capture. What has such numbers was left out.", k.Leap),
+		Text: fmt.Sprintf("The sequence numbers of both sides in frame %d cannot belong to this connection, unless gigabytes of it are missing from the capture. The frame may "+
+			"belong to another connection on the same ports, whose beginning is not in the capture. Packets with such numbers were left out.", k.Leap),
 		Advice: largerBuffer(a.Connection),
 	})
 }
@@ -64,12 +64,12 @@ func (a *about) elsewhere(k *trace.HalfOpen) {
 func (a *about) lone(k *trace.HalfOpen) {
 	d := Diagnosis{
 		Kind: HalfOpened, Severity: conformance.Note, Frames: framesAt(k.Lone), Title: "packet of another connection", same: "lone",
-		Text: fmt.Sprintf("In frame %d the numbers of both sides are others. It is of another connection on the same ports, nothing besides of which is in the "+
-			"capture, or it is forged or damaged. It was left out", k.Lone),
+		Text: fmt.Sprintf("The sequence numbers of both sides in frame %d are not those of this connection. The frame belongs to another connection on the same ports, of which "+
+			"the capture holds nothing else, or it is forged or damaged. It was left out", k.Lone),
 		Advice: largerBuffer(a.Connection),
 	}
 	if k.Lones > 1 {
-		d.Text += ", as " + Counted(k.Lones-1, "other packet", "other packets") + " of that kind"
+		d.Text += ", as " + Counted(k.Lones-1, "other packet was", "other packets were")
 	}
 	d.Text += "."
 	a.add(d)
@@ -81,16 +81,16 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 	d := Diagnosis{Kind: HalfOpened, Severity: conformance.Note, Dir: k.By, HasDir: true, Frames: framesAt(k.Again)}
 	what, named, number, on, left := "SYN", "A SYN", "sequence number", "connection on the same ports", ""
 	if a.Transport == trace.SCTP {
-		what, named, number, on, left = "INIT", "An INIT", "tag", "association on the same addresses and ports", "be left over from another association, or "
+		what, named, number, on, left = "INIT", "An INIT", "tag", "association on the same addresses and ports", "be left over from another association, or it may "
 	}
 	asked, lost := fmt.Sprintf("The %s asked for another %s in frame %d", me, on, k.Again), me
 	switch {
 	case k.Answers:
-		what, named, lost = "SYN-ACK", "A SYN-ACK", "side that opened the other one"
-		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d is of another connection on the same ports, whose SYN was not captured before it", me, k.Again)
+		what, named, lost = "SYN-ACK", "A SYN-ACK", "side that opened the other connection"
+		asked = fmt.Sprintf("A SYN-ACK in the name of the %s in frame %d belongs to another connection on the same ports, whose SYN was not captured before it", me, k.Again)
 	case k.Unseen:
 		what = "packet of another connection"
-		asked = fmt.Sprintf("In frame %d the numbers of both sides are others: another connection on the same ports begins, the SYNs of which were not captured", k.Again)
+		asked = fmt.Sprintf("The sequence numbers of both sides in frame %d are not those of this connection: another connection on the same ports begins, whose SYNs were not captured", k.Again)
 	case k.Opened:
 		asked = fmt.Sprintf("The %s opened another %s in frame %d", me, on, k.Again)
 	}
@@ -112,7 +112,7 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 		d.Text = fmt.Sprintf("%s. The %s still had this one, as its acknowledgement in frame %d shows, and the %s reset it in frame %d. The %s may have "+
 			"restarted and lost it.", asked, peer, k.Held, me, k.Ended, me)
 		d.Frames = append(d.Frames, k.Held, k.Ended)
-		d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before frame %d.", me, k.Again)
+		d.Advice = fmt.Sprintf("check whether the %s or its process restarted before frame %d.", me, k.Again)
 		if left := a.underWay(); left != "" {
 			d.Severity, d.same = conformance.Error, d.same+", under way"
 			d.Text += " " + left
@@ -138,12 +138,12 @@ func (a *about) usedAgain(k *trace.HalfOpen) {
 // whyAgain says why ports may be used again while a connection is open, and what to do: a side may have lost it.
 func (a *about) whyAgain(k *trace.HalfOpen, lost string, d *Diagnosis) {
 	if k.Unseen {
-		d.Text += " The close may be missing from the capture as well, or a side has restarted and lost it."
+		d.Text += " The close may be missing from the capture too, or a side may have restarted and lost this connection."
 		d.Advice = largerBuffer(a.Connection)
 		return
 	}
-	d.Text += fmt.Sprintf(" The %s may have restarted and lost it, or the close is missing from the capture.", lost)
-	d.Advice = fmt.Sprintf("look whether the %s restarted, or its process, before that frame.", lost)
+	d.Text += fmt.Sprintf(" The %s may have restarted and lost this one, or the close may be missing from the capture.", lost)
+	d.Advice = fmt.Sprintf("check whether the %s or its process restarted before that frame.", lost)
 }
 
 // restarted reports whether the connection ended with a reset of the side that asked for another one, in answer to the other side.

@@ -240,7 +240,7 @@ func TestHalfOpen_Init(t *testing.T) {
 	const (
 		other  = "00 00 00 99"
 		asked  = "note half-open initiator frames [11] pdus [] of 1: ports used again while it was open\nThe initiator asked for another association on the same addresses and ports in frame 11, and neither "
-		vain   = "note half-open initiator frames [11 12] pdus [] of 1: INIT without effect\nAn INIT in the name of the initiator in frame 11, with another tag, did not open another association on the same addresses and ports: the initiator went on with this one in frame 12. It may be left over from another association, or not have come from the initiator.\n"
+		vain   = "note half-open initiator frames [11 12] pdus [] of 1: INIT without effect\nAn INIT in the name of the initiator in frame 11, with another tag, did not open another association on the same addresses and ports: the initiator went on with this one in frame 12. It may be left over from another association, or it may not have come from the initiator.\n"
 		second = "note half-open initiator frames [11 13] pdus [] of 1: INIT without effect\n"
 	)
 	for _, tt := range []struct{ timeline, want string }{

@@ -73,7 +73,7 @@ func TestIncomplete_Hang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := text(diagnosed(t, written(t, s, false)), diagnose.Stalled); !strings.HasPrefix(all, "warning") || !strings.Contains(all, "waited for an answer in that time") {
+		if all := text(diagnosed(t, written(t, s, false)), diagnose.Stalled); !strings.HasPrefix(all, "warning") || !strings.Contains(all, "waited for an answer during that time") {
 			t.Errorf("%q: %s", skip, all)
 		}
 	}

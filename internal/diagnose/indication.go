@@ -44,7 +44,7 @@ func readyToReceive(a *about) {
 	switch {
 	case a.RTRExpected == 0:
 		d.Dir, d.Title, d.same = trace.R2I, "no ready-to-receive indication possible", "none"
-		d.Text = "Both sides agreed on the peer-to-peer model, but the Reply names no kind of ready-to-receive indication, so the responder may wait for ever."
+		d.Text = "Both sides agreed on the peer-to-peer model, but the Reply names no kind of ready-to-receive indication, so the responder may wait forever."
 	case otherKind(a.Connection):
 		d.Title = "wrong ready-to-receive indication"
 		d.Text = fmt.Sprintf("%s, but the initiator sent %s (frame %d).", asks, article(spelled[a.RTRSent]), a.RTRFrame)
@@ -55,14 +55,14 @@ func readyToReceive(a *about) {
 		return // it may be the FPDU in the middle of which the stream ends
 	case f.FPDUs > 0:
 		d.Title = "no ready-to-receive indication"
-		d.Text = asks + ", but the first FPDU of the initiator is none."
+		d.Text = asks + ", but the first FPDU of the initiator is not one."
 	default:
 		waited := a.until() - res.StartupTime
 		if a.Ending == trace.Open && waited < int64(late) {
 			return // it may follow
 		}
 		d.Title = "no ready-to-receive indication"
-		d.Text = fmt.Sprintf("%s, but the initiator sent nothing in the %s until the end.", asks, duration(waited))
+		d.Text = fmt.Sprintf("%s, but the initiator sent nothing more until %s%s.", asks, a.lastLook(), later(waited))
 		if a.Ending != trace.Open {
 			d.Text = fmt.Sprintf("%s, but the initiator sent none; the %s %s the connection after %s (frame %d).",
 				asks, a.EndedBy.Sender(), a.ended(), duration(a.endTime()-res.StartupTime), a.EndFrame)
@@ -71,7 +71,7 @@ func readyToReceive(a *about) {
 	}
 	if long := a.explain("MPA2-RTR-LEN-01"); len(long) > 0 {
 		d.Title = "ready-to-receive indication with a length"
-		d.Text = fmt.Sprintf("%s, whose length is 0, but that of the first FPDU of the initiator (frame %d) is not: %s.", asks, long[0].Frame, long[0].Observed)
+		d.Text = fmt.Sprintf("%s. Its length has to be 0, but that of the first FPDU of the initiator (frame %d) is not: %s.", asks, long[0].Frame, long[0].Observed)
 		d.Frames, d.Rules = append(framesOf(long), d.Frames...), rulesOf(long)
 	}
 	d.Text += offered

@@ -117,7 +117,7 @@ func TestStartup_TooLate(t *testing.T) {
 	}
 	const want = `error startup-late responder frames [7 4 6] pdus [] of 1: answered too late
 The responder answered the request in frame 4 after 300 ms (frame 7); the initiator had given up in frame 6, after 250 ms.
-Try: find out why the responder took so long: its upper layer accepts the connection, or its processor is busy.
+Try: find out why the responder took so long: its upper layer may have been slow to accept the connection, or its processor may have been busy.
 `
 	if got := late(6); got != want {
 		t.Errorf("%s\nwant %s", got, want)

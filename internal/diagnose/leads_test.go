@@ -30,7 +30,7 @@ func TestLeads(t *testing.T) {
 		if d.Title != tt.want {
 			t.Errorf("%s: %q stands in front", tt.name, d.Title)
 		}
-		if tt.totals.Copies > 0 && !strings.HasPrefix(d.Text, "At least 50 of 100 TCP packets are copies of others, the first that was recognized in frame 3") {
+		if tt.totals.Copies > 0 && !strings.HasPrefix(d.Text, "At least 50 of 100 TCP packets are copies of others. The first one that was recognized is in frame 3") {
 			t.Errorf("%s: %s", tt.name, d.Text)
 		}
 	}

@@ -29,11 +29,11 @@ func (a *about) wrongLength(dir trace.Dir) (pdus []uint64) {
 	var cause string
 	switch cause, d.Advice, d.same = a.crcOrigin(dir); {
 	case found[0].Rule.ID == countsMore && found[0].Variant() != 0:
-		d.Advice = fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", dir.Sender())
+		d.Advice = atFault("MPA", dir.Sender())
 	case d.same == "link":
 		d.Also = append(d.Also, cause)
 	default:
-		d.Advice = fmt.Sprintf("look at what builds the FPDUs of the %s, its RNIC and its driver; a capture close to it tells whether the length was wrong when it left.", dir.Sender())
+		d.Advice = builds(dir.Sender())
 	}
 	d.same += found[0].Message
 	a.crcAnswer(dir, &d)
@@ -45,9 +45,9 @@ const countsMore, notFramed = "MPA-FPDU-LEN-01", "MPA-FPDU-FMT-01"
 
 // misframes diagnoses FPDUs of a direction whose ULPDU_Length or pad is wrong, where no CRC is: what the receiver does is seldom seen.
 func (a *about) misframes(dir trace.Dir) {
-	for _, k := range [...]struct{ rule, part, advice string }{
-		{countsMore, "ULPDU_Length", "look at what builds the FPDUs of the %s, its RNIC and its driver; a capture close to it tells whether the length was wrong when it left."},
-		{wrongPadLength, "pad", "this is a fault of the MPA implementation of the %s: report it there."},
+	for _, k := range [...]struct{ rule, part, try string }{
+		{countsMore, "ULPDU_Length", builds(dir.Sender())},
+		{wrongPadLength, "pad", atFault("MPA", dir.Sender())},
 	} {
 		found := a.explainIf(func(f *conformance.Finding) bool { return f.HasDir && f.Dir == dir && f.HasPDU && f.Rule.ID == k.rule })
 		if len(found) == 0 {
@@ -55,10 +55,10 @@ func (a *about) misframes(dir trace.Dir) {
 		}
 		d := Diagnosis{
 			Kind: WrongLength, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found),
-			Title: "wrong " + k.part, Rules: rulesOf(found), Text: misframedAt(dir, k.part, found), Advice: fmt.Sprintf(k.advice, dir.Sender()),
+			Title: "wrong " + k.part, Rules: rulesOf(found), Text: misframedAt(dir, k.part, found), Advice: k.try,
 			same: found[0].Message,
 		}
-		d.Also = append(d.Also, "A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header.")
+		d.Also = append(d.Also, "A receiver looks for the next FPDU where none begins. CRCs are off, so it takes other octets for a header.")
 		if end := a.closing(1 - dir); end != nil && a.Terminates[1-dir] == nil && found[0].Frame < end.Frame {
 			if said := a.explain("ADV-SILENT-CLOSE"); len(said) > 0 || a.underWay() != "" {
 				a.endExplained = true
@@ -69,27 +69,32 @@ func (a *about) misframes(dir trace.Dir) {
 	}
 }
 
+// builds is what to try where a length is wrong and what made it so is not known.
+func builds(who string) string {
+	return "check what builds the FPDUs of the " + who + ": its RNIC and its driver. A capture close to the " + who + " shows whether the length was already wrong when it left."
+}
+
 // closedBecause says that a side closed the connection, perhaps because of what is said before.
 func closedBecause(from trace.Dir, frame uint64) string {
-	return fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, which may be because of it.", from.Sender(), frame)
+	return fmt.Sprintf("The %s closed the connection in frame %d without a Terminate, perhaps because of that.", from.Sender(), frame)
 }
 
 // misframedText says where the first FPDU begins of which a part is wrong, so that its CRC is looked for in the wrong place, and how
 // many there are.
 func misframedText(dir trace.Dir, part string, found []*conformance.Finding) string {
-	its := "Its CRC is"
+	crc := "the CRC is"
 	if len(found) > 1 {
-		its = "Their CRCs are"
+		crc = "their CRCs are"
 	}
-	return misframedAt(dir, part, found) + fmt.Sprintf(" %s wrong for that reason.", its)
+	return misframedAt(dir, part, found) + fmt.Sprintf(" That is why %s wrong.", crc)
 }
 
 // misframedAt says where the first FPDU begins of which a part is wrong, and how many there are.
 func misframedAt(dir trace.Dir, part string, found []*conformance.Finding) string {
 	f := found[0]
-	text := fmt.Sprintf("The %s of an FPDU of the %s is wrong: it begins in frame %d, PDU %d.", part, dir.Sender(), f.Frame, f.PDU)
+	text := fmt.Sprintf("The %s of an FPDU of the %s is wrong. The FPDU begins in frame %d (PDU %d).", part, dir.Sender(), f.Frame, f.PDU)
 	if len(found) > 1 {
-		text = fmt.Sprintf("The %s of %s of the %s is wrong: the first begins in frame %d, PDU %d.",
+		text = fmt.Sprintf("The %s of %s of the %s is wrong. The first of them begins in frame %d (PDU %d).",
 			part, Counted(uint64(len(found)), "FPDU", "FPDUs"), dir.Sender(), f.Frame, f.PDU)
 	}
 	return text + " " + sentence(f.Message)

@@ -13,12 +13,12 @@ var links = []struct {
 	{
 		[]uint16{247},
 		"InfiniBand", OtherRDMA,
-		"read it with Wireshark (filter infiniband); iWARP runs on TCP over Ethernet: " + tcpdump,
+		"read it with Wireshark (filter infiniband). iWARP runs on TCP over Ethernet; capture it there: " + tcpdump,
 	},
 	{
 		[]uint16{242},
 		"IP over InfiniBand", OtherRDMA,
-		"iWARP runs on adapters of its own over Ethernet: " + tcpdump,
+		"iWARP runs on adapters of its own over Ethernet; capture it there: " + tcpdump,
 	},
 	{
 		[]uint16{197},
@@ -28,7 +28,7 @@ var links = []struct {
 	{
 		[]uint16{186, 189, 220, 249, 266, 288, 293, 294, 295},
 		"USB", OtherLink,
-		"choose a network interface and not usbmon: " + tcpdump,
+		"choose a network interface instead of usbmon: " + tcpdump,
 	},
 	{
 		[]uint16{105, 119, 127, 163, 192},
@@ -48,12 +48,12 @@ var links = []struct {
 	{
 		[]uint16{253},
 		"messages of Linux netlink (nlmon)", OtherLink,
-		"choose a network interface and not nlmon: " + tcpdump,
+		"choose a network interface instead of nlmon: " + tcpdump,
 	},
 	{
 		[]uint16{224, 225},
 		"Fibre Channel", OtherLink,
-		"iWARP runs on TCP over Ethernet: " + tcpdump,
+		"iWARP runs on TCP over Ethernet; capture it there: " + tcpdump,
 	},
 }
 

@@ -17,8 +17,8 @@ func (a *about) loneDamaged() bool {
 	}
 	a.add(Diagnosis{
 		Kind: Damaged, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(a.FirstFrame), Title: "a damaged packet by itself", same: lonePacket,
-		Text: fmt.Sprintf("The packet in frame %d has a wrong TCP checksum, and no other packet has its addresses and ports. They may be what was damaged on its "+
-			"way, so that it belongs to another connection.", a.FirstFrame),
+		Text: fmt.Sprintf("The packet in frame %d has a wrong TCP checksum, and no other packet has its addresses and ports. They may have been damaged on the "+
+			"way, so the packet may belong to another connection.", a.FirstFrame),
 		Advice: badLink,
 	})
 	brokenRules(a)
@@ -45,11 +45,11 @@ func (s *Summary) rejoin() {
 			if d.Kind == Missing && d.HasDir && d.Conn != nil && fills(lone, d) {
 				from, frame, peer := d.Dir.Sender(), lone.Frames[0], (1 - d.Dir).Sender()
 				d.Title, d.Severity, d.Advice = "captured only damaged", conformance.Warning, lone.Advice
-				d.Text = fmt.Sprintf("%s of the %s are in no whole packet. The packet in frame %d has them: its sequence number and its length are those of "+
-					"the gap, its TCP checksum is wrong, and its addresses and ports differ in one place. It was damaged on its way to the capture point, and is "+
+				d.Text = fmt.Sprintf("%s of the %s are in no undamaged packet. The packet in frame %d has them: its sequence number and its length match "+
+					"the gap, its TCP checksum is wrong, and its addresses and ports differ in one place. It was damaged on the way to the capture point, and is "+
 					"listed as connection %d.", octets(uint64(d.Conn.Flow[d.Dir].Faults().Holes[0].Octets)), from, frame, lone.Conn.Number) //nolint:gosec // not negative
 				if h := d.Conn.Flow[d.Dir].Faults().Holes[0]; h.At+h.Octets <= d.Conn.Flow[d.Dir].Acked {
-					d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: whole, where only the copy in the capture was damaged, or sent again in packets "+
+					d.Text += fmt.Sprintf(" The %s acknowledged them, so they arrived: either only the copy in the capture was damaged, or they were sent again in packets "+
 						"that the capture lacks.", peer)
 				}
 				d.Frames = append(d.Frames, frame)

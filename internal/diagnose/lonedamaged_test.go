@@ -60,7 +60,7 @@ func TestLoneDamaged_Fits(t *testing.T) {
 			fs[at].Data[off] ^= 4
 		}
 		said := text(diagnosed(t, tracetest.Source(tracetest.Number(fs))))
-		if got, want := strings.Contains(said, "its sequence number and its length are those of the gap"), off == 14+20+3; got != want {
+		if got, want := strings.Contains(said, "its sequence number and its length match the gap"), off == 14+20+3; got != want {
 			t.Errorf("octet %d: %s", off, said)
 		}
 	}

@@ -54,9 +54,9 @@ func (a *about) opened(d trace.Dir, h *trace.Delays) {
 	a.add(Diagnosis{
 		Kind: Lossy, Severity: conformance.Note, Dir: d, HasDir: true, Frames: []uint64{h.LastSYN}, same: "SYN",
 		Title: "SYN sent again",
-		Text: fmt.Sprintf("The %s sent its SYN %s, last in frame %d, %s after the first: so much longer it took to connect. The ones before, or the answers to them, "+
+		Text: fmt.Sprintf("The %s sent its SYN %s, last in frame %d, %s after the first, so connecting took that much longer. The earlier ones or the answers to them "+
 			"were lost, or the %s did not answer them.", me, repeats(h.SYNs+1), h.LastSYN, duration(h.SYNWait), other),
-		Advice: fmt.Sprintf("look for lost packets between the sides, and whether the queue of the %s for new connections was full.", other),
+		Advice: fmt.Sprintf("look for lost packets between the sides, and check whether the queue of the %s for new connections was full.", other),
 	})
 }
 
@@ -90,13 +90,13 @@ func (l *lossCounts) upTo() string {
 func (l *lossCounts) where(me, other string) string {
 	switch {
 	case l.unseen == 0:
-		return fmt.Sprintf(" The capture has both copies: they were lost between the capture point and the %s.", other)
+		return fmt.Sprintf(" The capture has both copies, so the first ones were lost between the capture point and the %s.", other)
 	case l.behind > 0:
-		return fmt.Sprintf(" Lost before the capture point: %s%s, behind it: %s.", l.upTo(), Number(l.unseen), Number(l.behind))
+		return fmt.Sprintf(" Of these, %s%s lost before the capture point and %s behind it.", l.upTo(), Counted(l.unseen, "was", "were"), Number(l.behind))
 	case l.unproven > 0:
 		return fmt.Sprintf(" The capture has only one copy of each: the first ones were lost between the %s and the capture point, or there was only one.", me)
 	default:
-		return fmt.Sprintf(" The capture has only the second copies: the first ones were lost between the %s and the capture point.", me)
+		return fmt.Sprintf(" The capture has only the second copies, so the first ones were lost between the %s and the capture point.", me)
 	}
 }
 
@@ -124,17 +124,17 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 	}
 	me, other, what := d.Sender(), (1 - d).Sender(), a.carriers()
 	n, lost := l.all(), share(float64(l.all()), float64(a.sent(d)))
-	text := fmt.Sprintf("Of %s %s of the %s %s%s were lost and sent again (%s), the first in frame %d.",
-		Number(a.sent(d)), what, me, l.upTo(), Number(n), lost, h.FirstLoss) + l.where(me, other)
-	advice := "look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link."
+	text := sentence(fmt.Sprintf("%s%s of %s %s of the %s were lost and sent again (%s), the first in frame %d.",
+		l.upTo(), Number(n), Number(a.sent(d)), what, me, lost, h.FirstLoss)) + l.where(me, other)
+	advice := "look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors."
 	if l.unproven > 0 {
-		text += fmt.Sprintf(" %s of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.", allOr(l.unproven, n))
+		text += fmt.Sprintf(" %s of them may only have arrived out of order: neither timestamps nor acknowledgements prove that they were sent again.", allOr(l.unproven, n))
 		switch {
 		case a.Transport != trace.TCP:
 		case a.SYN:
-			advice = "have both sides use timestamps of TCP, to tell loss from disorder; " + advice
+			advice = "let both sides use TCP timestamps, which tell loss from reordering; " + advice
 		default:
-			advice = "capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; " + advice
+			advice = "capture the start of the connection too, and let both sides use TCP timestamps, which tell loss from reordering; " + advice
 		}
 	}
 	diagnosis := Diagnosis{
@@ -143,7 +143,7 @@ func (a *about) lost(d trace.Dir, h *trace.Delays) {
 		same: "lost " + fmt.Sprint(l.behind > 0, l.unseen > 0, l.unproven > 0),
 	}
 	if t := h.Timeouts + h.UnseenTimeouts; t > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Of them %s came only after a timeout, during which nothing went on%s.", Number(t), stalledFor(h)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("%s of them came only after a timeout without progress%s.", Number(t), stalledFor(h)))
 	}
 	a.add(diagnosis)
 }
@@ -153,7 +153,7 @@ func stalledFor(h *trace.Delays) string {
 	if h.Stalls == 0 {
 		return ""
 	}
-	return ", " + duration(h.Stalled) + " in all"
+	return " (" + duration(h.Stalled) + " in all)"
 }
 
 // carriers are what is lost and counted: packets, over SCTP chunks.
@@ -200,17 +200,22 @@ func (a *about) late(d trace.Dir, h *trace.Delays) {
 	diagnosis := Diagnosis{
 		Kind: Reordered, Severity: severity, Dir: d, HasDir: true, Frames: []uint64{h.FirstLate},
 		Title: share(float64(h.Late), sent) + " of the " + what + " out of order", same: "late",
-		Text: fmt.Sprintf("Of %s %s of the %s %s came behind later ones (%s), the first in frame %d, and were not lost.",
-			Number(a.sent(d)), what, d.Sender(), Number(h.Late), share(float64(h.Late), sent), h.FirstLate),
-		Advice: "look for a path over several links that are used in turn, or a capture that puts its queues together in another order.",
+		Text: fmt.Sprintf("%s of %s %s of the %s came after later ones (%s), the first in frame %d. They were not lost.",
+			Number(h.Late), Number(a.sent(d)), what, d.Sender(), share(float64(h.Late), sent), h.FirstLate),
+		Advice: "look for a path that spreads packets over several links, or for a capture that merges its queues in another order.",
 	}
 	if h.Needless > 0 {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("Sent again without need, as the sender took them for lost: %s.", Number(h.Needless)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("The sender took packets for lost and sent %s again without need.", Number(h.Needless)))
 	}
 	if l := lossesOf(h); h.Unseen > l.unseen {
-		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("So late that they may have been lost before the capture point: %s more.", Number(h.Unseen-l.unseen)))
+		diagnosis.Also = append(diagnosis.Also, fmt.Sprintf("%s more came so late that they may have been lost before the capture point.", Number(h.Unseen-l.unseen)))
 	}
 	a.add(diagnosis)
+}
+
+// didNotRead is what to try where a side closed its receive window.
+func didNotRead(who string) string {
+	return "find out why the " + who + " did not read: its RNIC or its processor may have been busy, or receive buffers may have been missing."
 }
 
 // shut diagnoses the closed receive windows of the sender of a direction.
@@ -229,16 +234,16 @@ func (a *about) shut(d trace.Dir, h *trace.Delays) {
 	if z.To > 0 {
 		frames, where = append(frames, z.To), fmt.Sprintf("frames %d to %d", z.From, z.To)
 	}
-	text := fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: %s in all%s, the longest time %s (%s).",
+	text := fmt.Sprintf("The %s closed its receive window %s while the %s had more to send: for %s in all%s, and for at most %s at a time (%s).",
 		me, repeats(z.Count), other, duration(z.Blocked), a.ofTime(z.Blocked), duration(z.Longest), where)
 	if z.Blocked < z.Total {
-		text = fmt.Sprintf("The %s closed its receive window %s: %s in all, the longest time %s (%s). In %s of all that%s the %s certainly had more to send.",
-			me, repeats(z.Count), duration(z.Total), duration(z.Longest), where, duration(z.Blocked), a.ofTime(z.Blocked), other)
+		text = fmt.Sprintf("The %s closed its receive window %s: for %s in all, and for at most %s at a time (%s). The %s certainly had more to send for %s of that%s.",
+			me, repeats(z.Count), duration(z.Total), duration(z.Longest), where, other, duration(z.Blocked), a.ofTime(z.Blocked))
 	}
 	a.add(Diagnosis{
 		Kind: WindowShut, Severity: severity, Dir: d, HasDir: true, Frames: frames,
 		Title: "receive window closed for " + duration(z.Blocked), Text: text,
-		Advice: fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", me),
+		Advice: didNotRead(me),
 		same:   "shut",
 	})
 }

@@ -12,82 +12,82 @@ var lossTraces = []struct{ name, src, want string }{
 link: {rate: 100Mbps, after: {loss: 1%}}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: 0.88 % of the packets lost
-Of 1475 packets of the initiator 13 were lost and sent again (0.88 %), the first in frame 213. The capture has both copies: they were lost between the capture point and the responder.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+13 of 1475 packets of the initiator were lost and sent again (0.88 %), the first in frame 213. The capture has both copies, so the first ones were lost between the capture point and the responder.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"before the capture point", `
 link: {rate: 100Mbps, before: {loss: 1%}}
 timeline: [connect, write 2MiB, close]
 `, `note stall: stalled for 192.9 ms
-The initiator did not get on for 192.9 ms, from frame 870 to frame 875. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 93,440 octets waited for an acknowledgement.
-Meanwhile waited: an unfinished message of the initiator.
+The initiator made no progress for 192.9 ms, from frame 870 to frame 875. Some octets that it had sent were missing although later ones had come: they were lost on the way to the capture point, and the initiator noticed only after that time. 93,440 octets waited for an acknowledgement.
+Meanwhile an unfinished message of the initiator had to wait.
 Try: look for lost packets between the initiator and the capture point: drops at switches and adapters.
 
 warning loss: 1.0 % of the packets lost
-Of 1462 packets of the initiator 15 were lost and sent again (1.0 %), the first in frame 135. The capture has only the second copies: the first ones were lost between the initiator and the capture point.
-Of them 1 came only after a timeout, during which nothing went on, 192.9 ms in all.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+15 of 1462 packets of the initiator were lost and sent again (1.0 %), the first in frame 135. The capture has only the second copies, so the first ones were lost between the initiator and the capture point.
+1 of them came only after a timeout without progress (192.9 ms in all).
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"on both sides of it", `
 link: {rate: 100Mbps, before: {loss: 0.5%}, after: {loss: 0.5%}}
 timeline: [connect, write 4MiB, close]
 `, `warning loss: 1.1 % of the packets lost
-Of 2945 packets of the initiator 31 were lost and sent again (1.1 %), the first in frame 159. Lost before the capture point: 20, behind it: 11.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+31 of 2945 packets of the initiator were lost and sent again (1.1 %), the first in frame 159. Of these, 20 were lost before the capture point and 11 behind it.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"on both sides of it, without the start of the connection", `
 link: {rate: 100Mbps, before: {loss: 0.5%}, after: {loss: 0.5%}}
 capture: {skip: 3}
 timeline: [connect, write 4MiB, close]
 `, `warning loss: up to 1.1 % of the packets lost
-Of 2943 packets of the initiator up to 31 were lost and sent again (1.1 %), the first in frame 156. Lost before the capture point: up to 20, behind it: 11. 20 of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
-Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+Up to 31 of 2943 packets of the initiator were lost and sent again (1.1 %), the first in frame 156. Of these, up to 20 were lost before the capture point and 11 behind it. 20 of them may only have arrived out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and let both sides use TCP timestamps, which tell loss from reordering; look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"out of order, without the start of the connection", `
 link: {rate: 100Mbps, before: {reorder: 20%, reorder_by: 1ms}, delay: 1ms}
 capture: {skip: 3}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: up to 12 % of the packets lost
-Of 1859 packets of the initiator up to 230 were lost and sent again (12 %), the first in frame 24. The capture has only one copy of each: the first ones were lost between the initiator and the capture point, or there was only one. All of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
-Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+Up to 230 of 1859 packets of the initiator were lost and sent again (12 %), the first in frame 24. The capture has only one copy of each: the first ones were lost between the initiator and the capture point, or there was only one. All of them may only have arrived out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and let both sides use TCP timestamps, which tell loss from reordering; look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 
 note reorder: 3.5 % of the packets out of order
-Of 1859 packets of the initiator 65 came behind later ones (3.5 %), the first in frame 11, and were not lost.
-Sent again without need, as the sender took them for lost: 398.
-Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+65 of 1859 packets of the initiator came after later ones (3.5 %), the first in frame 11. They were not lost.
+The sender took packets for lost and sent 398 again without need.
+Try: look for a path that spreads packets over several links, or for a capture that merges its queues in another order.
 `},
 	{"a few so late that they may be lost, without the start of the connection", `
 link: {rate: 100Mbps, before: {reorder: 4%, reorder_by: 250us}, delay: 200us}
 capture: {skip: 3}
 timeline: [connect, write 2MiB, close]
 `, `note reorder: 3.1 % of the packets out of order
-Of 1460 packets of the initiator 45 came behind later ones (3.1 %), the first in frame 10, and were not lost.
-So late that they may have been lost before the capture point: 11 more.
-Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+45 of 1460 packets of the initiator came after later ones (3.1 %), the first in frame 10. They were not lost.
+11 more came so late that they may have been lost before the capture point.
+Try: look for a path that spreads packets over several links, or for a capture that merges its queues in another order.
 `},
 	{"out of order, later than a copy, with timestamps", `
 both: {tcp: {timestamps: true}}
 link: {rate: 100Mbps, before: {reorder: 2%, reorder_by: 20ms}, delay: 1ms}
 timeline: [connect, write 2MiB, close]
 `, `note reorder: 2.0 % of the packets out of order
-Of 1529 packets of the initiator 30 came behind later ones (2.0 %), the first in frame 242, and were not lost.
-Sent again without need, as the sender took them for lost: 54.
-So late that they may have been lost before the capture point: 1 more.
-Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+30 of 1529 packets of the initiator came after later ones (2.0 %), the first in frame 242. They were not lost.
+The sender took packets for lost and sent 54 again without need.
+1 more came so late that they may have been lost before the capture point.
+Try: look for a path that spreads packets over several links, or for a capture that merges its queues in another order.
 `},
 	{"before the capture point and out of order, with timestamps", `
 both: {tcp: {timestamps: true}}
 link: {rate: 100Mbps, before: {loss: 1%, reorder: 20%, reorder_by: 3ms}, delay: 1ms}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: 1.3 % of the packets lost
-Of 1821 packets of the initiator 24 were lost and sent again (1.3 %), the first in frame 148. Lost before the capture point: 9, behind it: 15.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+24 of 1821 packets of the initiator were lost and sent again (1.3 %), the first in frame 148. Of these, 9 were lost before the capture point and 15 behind it.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 
 warning reorder: 16 % of the packets out of order
-Of 1821 packets of the initiator 289 came behind later ones (16 %), the first in frame 27, and were not lost.
-Sent again without need, as the sender took them for lost: 263.
-So late that they may have been lost before the capture point: 8 more.
-Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+289 of 1821 packets of the initiator came after later ones (16 %), the first in frame 27. They were not lost.
+The sender took packets for lost and sent 263 again without need.
+8 more came so late that they may have been lost before the capture point.
+Try: look for a path that spreads packets over several links, or for a capture that merges its queues in another order.
 `},
 	{"before the capture point and out of order, with timestamps, without the start of the connection", `
 both: {tcp: {timestamps: true}}
@@ -95,24 +95,24 @@ link: {rate: 100Mbps, before: {loss: 1%, reorder: 20%, reorder_by: 3ms}, delay: 
 capture: {skip: 3}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: up to 18 % of the packets lost
-Of 1819 packets of the initiator up to 321 were lost and sent again (18 %), the first in frame 24. Lost before the capture point: up to 306, behind it: 15. 297 of them may only have come out of order: neither timestamps nor acknowledgements prove that they were sent again.
-Try: capture the start of the connection too, and have both sides use timestamps of TCP, to tell loss from disorder; look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+Up to 321 of 1819 packets of the initiator were lost and sent again (18 %), the first in frame 24. Of these, up to 306 were lost before the capture point and 15 behind it. 297 of them may only have arrived out of order: neither timestamps nor acknowledgements prove that they were sent again.
+Try: capture the start of the connection too, and let both sides use TCP timestamps, which tell loss from reordering; look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"little", `
 link: {rate: 1Gbps}
 timeline: [connect, write 20MiB, close]
 faults: [{at: write1/1000, wire: {lose: after}}, {at: write1/4000, wire: {lose: after}}, {at: write1/9000, wire: {lose: before}}]
 `, `note loss: 0.021 % of the packets lost
-Of 14,571 packets of the initiator 3 were lost and sent again (0.021 %), the first in frame 1622. Lost before the capture point: 1, behind it: 2.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+3 of 14,571 packets of the initiator were lost and sent again (0.021 %), the first in frame 1622. Of these, 1 was lost before the capture point and 2 behind it.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"chunks", `
 transport: sctp
 link: {rate: 100Mbps, after: {loss: 1%}}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: 0.88 % of the chunks lost
-Of 1476 chunks of the initiator 13 were lost and sent again (0.88 %), the first in frame 184. The capture has both copies: they were lost between the capture point and the responder.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+13 of 1476 chunks of the initiator were lost and sent again (0.88 %), the first in frame 184. The capture has both copies, so the first ones were lost between the capture point and the responder.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"chunks, several of a segment", `
 transport: sctp
@@ -120,31 +120,31 @@ both: {mulpdu: 4000}
 link: {rate: 100Mbps, after: {loss: 1%}}
 timeline: [connect, write 2MiB, close]
 `, `warning loss: 0.82 % of the chunks lost
-Of 1594 chunks of the initiator 13 were lost and sent again (0.82 %), the first in frame 193. The capture has both copies: they were lost between the capture point and the responder.
-Try: look for drops at the switches and adapters of that path, for flow control that is off at one side, and for errors of the link.
+13 of 1594 chunks of the initiator were lost and sent again (0.82 %), the first in frame 193. The capture has both copies, so the first ones were lost between the capture point and the responder.
+Try: look for drops at switches and adapters on that path, for flow control that is off at one side, and for link errors.
 `},
 	{"out of order", `
 link: {rate: 100Mbps, before: {reorder: 4%, reorder_by: 250us}, delay: 200us}
 timeline: [connect, write 2MiB, close]
 `, `note reorder: 3.8 % of the packets out of order
-Of 1462 packets of the initiator 56 came behind later ones (3.8 %), the first in frame 13, and were not lost.
-Try: look for a path over several links that are used in turn, or a capture that puts its queues together in another order.
+56 of 1462 packets of the initiator came after later ones (3.8 %), the first in frame 13. They were not lost.
+Try: look for a path that spreads packets over several links, or for a capture that merges its queues in another order.
 `},
 	{"a window closed at times", `
 server: {tcp: {shut: [{at: 20ms, for: 30ms}, {at: 80ms, for: 30ms}]}}
 link: {rate: 100Mbps}
 timeline: [connect, write 4MiB, close]
 `, `warning zero-window: receive window closed for 59.72 ms
-The responder closed its receive window twice while the initiator had more to send: 59.72 ms in all (15 % of the time of the connection), the longest time 29.87 ms (frames 709 to 802).
-Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+The responder closed its receive window twice while the initiator had more to send: for 59.72 ms in all (15 % of the time that the connection lasted), and for at most 29.87 ms at a time (frames 709 to 802).
+Try: find out why the responder did not read: its RNIC or its processor may have been busy, or receive buffers may have been missing.
 `},
 	{"a window closed at times, and once with nothing to send", `
 server: {tcp: {shut: [{at: 20ms, for: 30ms}, {at: 300ms, for: 150ms}]}}
 link: {rate: 100Mbps}
 timeline: [connect, write 2MiB, wait 150ms, send 10, wait 300ms, send 10, close]
 `, `note zero-window: receive window closed for 29.84 ms
-The responder closed its receive window twice: 89.89 ms in all, the longest time 60.05 ms (frames 2194 to 2195). In 29.84 ms of all that (4.6 % of the time of the connection) the initiator certainly had more to send.
-Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+The responder closed its receive window twice: for 89.89 ms in all, and for at most 60.05 ms at a time (frames 2194 to 2195). The initiator certainly had more to send for 29.84 ms of that (4.6 % of the time that the connection lasted).
+Try: find out why the responder did not read: its RNIC or its processor may have been busy, or receive buffers may have been missing.
 `},
 }
 

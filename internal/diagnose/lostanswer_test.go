@@ -47,8 +47,8 @@ func TestLostAnswer(t *testing.T) {
 // TestLostInitiate: a session whose answer is the first of it that was captured began before the capture, or its Initiate is missing.
 func TestLostInitiate(t *testing.T) {
 	for _, tt := range []struct{ without, want string }{
-		{"skip: 5", "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe session had begun before the capture did. Its Initiate is missing, so"},
-		{"missing: [5]", "note missing - frames [5] pdus [] of 1: no Initiate\nThe session has no Initiate, although the association began within the capture and the " +
+		{"skip: 5", "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe session began before the capture. Its Initiate is missing, so"},
+		{"missing: [5]", "note missing - frames [5] pdus [] of 1: no Initiate\nThe session has no Initiate, although the association began during the capture and the " +
 			"responder answered one in frame 5: it was not sent, or not captured."},
 		{"skip: 4", ""},
 	} {
@@ -83,8 +83,8 @@ func TestOneSide(t *testing.T) {
 // TestLostRequest: a connection whose Reply is the first of it that was captured began before the capture, unless octets of the initiator
 // are missing, of which is told, or only the responder was captured.
 func TestLostRequest(t *testing.T) {
-	const late = "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe connection had begun before the capture did. Its MPA Request is missing, " +
-		"so what the initiator asked for is not known, and most rules cannot be judged.\n"
+	const late = "note late-start - frames [1] pdus [] of 1: begun before the capture\nThe connection began before the capture. Its MPA Request is missing, " +
+		"so what the initiator asked for is not known. Most rules cannot be judged.\n"
 	for _, tt := range []struct{ capture, more, want string }{
 		{"skip: 3", "", ""},
 		{"skip: 4", "", late},

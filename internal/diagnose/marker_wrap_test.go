@@ -20,7 +20,7 @@ func TestMarkerWrap(t *testing.T) {
 		not            string
 	}{
 		{"right", false, false, nil, "wrong"},
-		{"they shift", true, false, []string{shifted, "MPA implementation of the initiator"}, memory},
+		{"they shift", true, false, []string{shifted, "initiator's MPA implementation"}, memory},
 		{"a CRC is wrong", false, true, []string{memory}, shifted},
 	} {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true, Markers: [2]bool{true, false}})

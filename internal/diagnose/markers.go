@@ -49,19 +49,19 @@ func (a *about) otherMarkers(dir trace.Dir, there bool) {
 	}
 	wants, off := fmt.Sprintf("the %s asks for them (M=1%s)", peer, in), "off at the "+peer
 	if a.Outcome == trace.Accepted && a.Side[trace.R2I].HasStartup && a.Side[trace.R2I].Startup.Rev == 0 {
-		wants = fmt.Sprintf("revision 0 of the Reply (frame %d) has them in both directions", a.Side[trace.R2I].StartupFrame)
+		wants = fmt.Sprintf("revision 0, which the Reply has (frame %d), uses them in both directions", a.Side[trace.R2I].StartupFrame)
 		off = "set both sides to revision 1 of MPA, in which they can be off"
 	}
 	d := Diagnosis{
 		Kind: Markers, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: append(framesOf(found), framesAt(asked.StartupFrame)...),
 		Title: "no markers", Rules: rulesOf(found), same: "none",
-		Text: fmt.Sprintf("The %s sends no markers, although %s. If the %s expects them, it takes four octets of data out of every 512 for a marker, and cannot read the FPDUs.",
+		Text: fmt.Sprintf("The %s sends no markers, although %s. If the %s expects them, it takes four of every 512 octets of data for a marker and cannot read the FPDUs.",
 			who, wants, peer),
 		Advice: fmt.Sprintf("switch markers on at the %s, or %s.", who, off),
 	}
 	if there {
 		d.Title, d.same = "markers that nobody asked for", "some"
-		d.Text = fmt.Sprintf("The %s sends markers, although the %s wants none (M=0%s). If the %s expects none, it takes them for data, and cannot read the FPDUs.", who, peer, in, peer)
+		d.Text = fmt.Sprintf("The %s sends markers, although the %s wants none (M=0%s). If the %s expects none, it takes them for data and cannot read the FPDUs.", who, peer, in, peer)
 		d.Advice = fmt.Sprintf("switch markers off at the %s, or on at the %s.", who, peer)
 	}
 	a.add(d)
@@ -84,7 +84,7 @@ func (a *about) byRevision(dir trace.Dir, there bool, found []*conformance.Findi
 		how = "sends markers"
 	}
 	d.Severity = conformance.Error
-	d.Also = append(d.Also, fmt.Sprintf("The %s %s: revision 0 has them in both directions, revision 1 only where they are asked for. Where they are not as the %s expects, it cannot read the FPDUs.", dir.Sender(), how, (1-dir).Sender()))
+	d.Also = append(d.Also, fmt.Sprintf("The %s %s. Revision 0 uses markers in both directions, revision 1 only where a side asks for them. If they are not as the %s expects, it cannot read the FPDUs.", dir.Sender(), how, (1-dir).Sender()))
 	d.Frames, d.Rules, d.same = append(d.Frames, framesOf(found)...), append(d.Rules, rulesOf(found)...), d.same+how
 	return true
 }
@@ -105,7 +105,7 @@ func (a *about) markersShift(dir trace.Dir) *conformance.Finding {
 
 // countsFromZero says where such markers are.
 func countsFromZero(who string) string {
-	return fmt.Sprintf("the %s places markers by the TCP sequence number, which began at 0 again, and not by the count from its first FPDU on", who)
+	return fmt.Sprintf("the %s places markers by the TCP sequence number, which began at 0 again, instead of counting from its first FPDU", who)
 }
 
 // badMarkers diagnoses markers that have a wrong value.
@@ -135,7 +135,7 @@ func (a *about) badMarkers(dir trace.Dir) {
 		Title: "wrong markers", Rules: rulesOf(found), same: "wrong",
 		Text: fmt.Sprintf("1 of the %s that the %s sent is wrong, at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",
 			Counted(f.Markers, "marker", "markers"), who, m.At, m.Frame, m.PDU, what),
-		Advice: fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", who),
+		Advice: atFault("MPA", who),
 	}
 	if k.MarkersBad > 1 {
 		d.Text = fmt.Sprintf("%s of the %s that the %s sent are wrong, the first at offset %d in frame %d (PDU %d): %s. A receiver that finds FPDUs by markers loses them there.",

@@ -35,7 +35,7 @@ func (a *about) ofTime(ns int64) string {
 	if whole == 0 {
 		return ""
 	}
-	return " (" + share(float64(ns), whole) + " of the time of the connection)"
+	return " (" + share(float64(ns), whole) + " of the time that the connection lasted)"
 }
 
 // share spells a part of a whole in percent, with two digits.

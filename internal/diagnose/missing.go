@@ -42,8 +42,8 @@ func (a *about) oneSide() {
 		a.add(Diagnosis{
 			Kind: OneDirection, Severity: conformance.Note, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(a.FirstFrame), Title: "one direction only",
 			Text: fmt.Sprintf("The capture holds only what the %s sent on this association. What the %s sent is missing, or came from addresses that the capture does not "+
-				"show to be its, so little can be judged.", who, peer),
-			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + capture(a.Connection),
+				"show to belong to it, so little can be judged.", who, peer),
+			Advice: bothDirections + capture(a.Connection),
 		})
 	}
 }
@@ -64,32 +64,32 @@ func (a *about) begunBefore() {
 		a.noInitiate()
 		return
 	}
-	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or not known"
+	what, startup, known := "connection", "MPA startup is", "its roles, its use of CRCs and markers, and its read depth are guessed from the FPDUs or are not known"
 	switch {
 	case a.Transport == trace.TCP && res.HasStartup:
 		startup, known = "MPA Request is", "what the initiator asked for is not known"
 	case a.Transport == trace.SCTP:
-		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or not known"
+		what, startup, known = "session", "Initiate and Accept are", "its roles and its read depth are guessed from the segments or are not known"
 		if res.StartupFrame > 0 {
 			startup, known = "Initiate is", "what the initiator asked for is not known"
 		}
 	}
 	d := Diagnosis{
 		Kind: LateStart, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "begun before the capture",
-		Text: fmt.Sprintf("The %s had begun before the capture did. ", what), Advice: "start the capture before the connection: " + capture(a.Connection),
+		Text: fmt.Sprintf("The %s began before the capture. ", what), Advice: "start the capture before the connection: " + capture(a.Connection),
 	}
 	d.same = what
 	if k := a.HalfOpen; k != nil && k.Late > 0 {
 		d.Title, d.same = "beginning missing", "late "+what
-		d.Text = "The connection took the ports of an earlier one, and its beginning is missing from the capture. "
+		d.Text = "The connection reused the ports of an earlier one, and its beginning is missing from the capture. "
 		d.Advice = largerBuffer(a.Connection)
 	}
 	if a.MayBeRest {
 		d.Title, d.same = "beginning missing", "rest of a "+what
-		d.Text = fmt.Sprintf("The %s had begun before the capture did, or it is the rest of one that was ended early to bound memory. ", what)
+		d.Text = fmt.Sprintf("The %s began before the capture, or it is the rest of one that was ended early to bound memory. ", what)
 		d.Advice = "raise --max-connections or --memory. If that changes nothing, " + d.Advice
 	}
-	d.Text += fmt.Sprintf("Its %s missing, so %s, and most rules cannot be judged.", startup, known)
+	d.Text += fmt.Sprintf("Its %s missing, so %s. Most rules cannot be judged.", startup, known)
 	a.add(d)
 }
 
@@ -109,13 +109,13 @@ func packets(s *trace.SCTPSide) bool { return s.Good+s.Zero+s.Wrong+s.Uncertain 
 func (a *about) noInitiate() {
 	d := Diagnosis{
 		Kind: Missing, Severity: conformance.Note, Frames: framesAt(a.FirstFrame), Title: "no Initiate",
-		Text: "The session has no Initiate and no answer, although the association began within the capture: they were not sent, or not captured. " +
-			"Its roles and its read depth are guessed from the segments or not known, and most rules cannot be judged.",
+		Text: "The session has no Initiate and no answer, although the association began during the capture: they were not sent, or not captured. " +
+			"Its roles and its read depth are guessed from the segments or are not known. Most rules cannot be judged.",
 	}
 	if f := a.Side[trace.R2I].StartupFrame; f > 0 {
 		d.Frames, d.same = framesAt(f), "answered"
-		d.Text = fmt.Sprintf("The session has no Initiate, although the association began within the capture and the responder answered one in frame %d: it was not "+
-			"sent, or not captured. What the initiator asked for is not known, and most rules cannot be judged.", f)
+		d.Text = fmt.Sprintf("The session has no Initiate, although the association began during the capture and the responder answered one in frame %d: it was not "+
+			"sent, or not captured. What the initiator asked for is not known. Most rules cannot be judged.", f)
 	}
 	a.add(d)
 }
@@ -135,7 +135,7 @@ func (a *about) oneWay() bool {
 			Kind: OneDirection, Severity: conformance.Warning, Dir: trace.Dir(d), HasDir: true, Frames: framesAt(a.FirstFrame), Title: "one direction only",
 			Text: fmt.Sprintf("The capture holds only what the %s sent. What the %s answered is missing, so requests seem to have no answer and little can be judged.",
 				who, peer),
-			Advice: "mirror both directions of the port to the capture, and let no filter take one out: " + capture(a.Connection),
+			Advice: bothDirections + capture(a.Connection),
 		})
 		return true
 	}
@@ -209,12 +209,12 @@ func (a *about) leftOutFar(dir trace.Dir) {
 		return
 	case n == 0:
 		d.same = "far behind"
-		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, lie far behind those before, and so they were not dissected. They are of octets that came "+
-			"before, sent or captured once more, or 2 to 4 GiB are missing from the capture in front of them. Nothing proves that.",
+		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, are far below those before. Such packets are not dissected. They may repeat octets that "+
+			"came before, sent or captured once more, or 2 to 4 GiB may be missing from the capture before them. Nothing proves either.",
 			Counted(k.LeftOut, "packet", "packets"), who, k.FirstLeftOut)
 	default:
-		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, lie where nothing else of the direction does, and so they were not dissected. Either "+
-			"gigabytes are missing from the capture, or they are of another connection on the same ports, forged or damaged.",
+		d.Text = fmt.Sprintf("The sequence numbers of %s of the %s, the first in frame %d, are far from all others of that direction. Such packets are not dissected. Either "+
+			"gigabytes are missing from the capture, or these packets belong to another connection on the same ports, or are forged or damaged.",
 			Counted(k.LeftOut, "packet", "packets"), who, k.FirstLeftOut)
 	}
 	a.add(d)
@@ -244,11 +244,11 @@ func (a *about) leaps(dir trace.Dir, h *trace.Hole) bool {
 // leapText says why octets may be missing that were never sent.
 func (a *about) leapText() string {
 	k := a.HalfOpen
-	how := fmt.Sprintf("In front of frame %d more of both sides is missing at once than usual", k.Leap)
+	how := fmt.Sprintf("Before frame %d more octets of both sides than usual are missing at once", k.Leap)
 	if k.Quiet > 0 {
-		how = fmt.Sprintf("In front of frame %d octets of both sides are missing at once, after %s without a packet", k.Leap, duration(k.Quiet))
+		how = fmt.Sprintf("Before frame %d octets of both sides are missing at once, after %s without a packet", k.Leap, duration(k.Quiet))
 	}
-	return " " + how + ": that frame may belong to another connection on the same ports, the beginning of which is not in the capture, and then these octets " +
+	return " " + how + ". That frame may belong to another connection on the same ports, whose beginning is not in the capture. Then these octets " +
 		"were never sent."
 }
 
@@ -264,7 +264,7 @@ func (d *Diagnosis) tellWhy(holes, acked, file int, leap bool, peer, behind stri
 }
 
 // captureLost is why octets are missing that arrived.
-const captureLost = "the capture lost them, and not the network."
+const captureLost = "the capture lost them, not the network."
 
 // whyMissing says why octets of a number of gaps may be missing, of which the other side acknowledged some, and
 // some are where the file is damaged. leap: some may be none, see [about.leaps]. cause is why octets are missing that
@@ -287,10 +287,10 @@ func whyMissing(holes, acked, file int, leap bool, peer, cause string, d *Diagno
 		d.same = "leap"
 	case acked == 0:
 		d.same = "lost"
-		text = fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows: they may be lost, or the capture ended too early.", peer)
+		text = fmt.Sprintf(" The %s did not acknowledge them as far as the capture shows: they may have been lost, or the capture may have ended too early.", peer)
 	default:
 		d.same = "acked"
-		text = fmt.Sprintf(" The %s acknowledged those of %d of these gaps, so at least they arrived: the capture lost them.", peer, acked)
+		text = fmt.Sprintf(" The %s acknowledged the octets of %d of these gaps, so at least those arrived: the capture lost them.", peer, acked)
 	}
 	if file > 0 {
 		text += fmt.Sprintf(" The capture file is damaged at %d of these gaps, which may be the reason for those.", file)
@@ -324,7 +324,7 @@ func (a *about) chunks(dir trace.Dir, d *Diagnosis) {
 		d.Text = fmt.Sprintf("%s %s missing from the capture: %s not appear.", missing, are(n), ssnsDo(n))
 	}
 	if a.Side[dir].SCTP.Forwarded {
-		d.Also = append(d.Also, fmt.Sprintf("The %s gave some messages up (FORWARD TSN), perhaps those.", who))
+		d.Also = append(d.Also, fmt.Sprintf("The %s gave up some messages (FORWARD TSN), perhaps these.", who))
 	}
 	if dir == trace.R2I {
 		if said := a.lostAnswer(); said != "" {
@@ -349,9 +349,9 @@ func (a *about) inPart(dir trace.Dir) {
 			Counted(n, "message", "messages"), who, are(n), them(n)),
 	}
 	if s := a.Side[dir].SCTP; s.Forwarded {
-		d.Also = append(d.Also, fmt.Sprintf("The %s gave some messages up (FORWARD TSN), perhaps those.", who))
+		d.Also = append(d.Also, fmt.Sprintf("The %s gave up some messages (FORWARD TSN), perhaps these.", who))
 	} else if s.Damaged > 0 {
-		d.Also = append(d.Also, "The fragments may stand in packets with a wrong checksum, which are left out.")
+		d.Also = append(d.Also, "The fragments may be in packets with a wrong checksum, which are left out.")
 	}
 	if why := a.leftOut(dir, &d); why != "" {
 		d.Also = append(d.Also, why)
@@ -365,7 +365,7 @@ func (a *about) leftOut(dir trace.Dir, d *Diagnosis) string {
 	switch {
 	case a.Flow[dir].Rare().NoRoom > 0:
 		d.same, d.Title, d.Advice = "no room", "not dissected for lack of memory", "raise --reorder-memory, or --memory if it is less than that."
-		return "So much came behind them that there was no room to wait any longer (--reorder-memory, --memory). They may have been captured later."
+		return "So much came after them that there was no memory left to wait for them (--reorder-memory, --memory). They may have been captured later."
 	case a.EndedEarly || a.MayBeRest:
 		d.same, d.Title, d.Advice = "in parts", "not dissected for lack of memory", "raise --max-connections or --memory."
 		return "The connection was ended early to bound memory, or is the rest of one that was. They may have been captured before or later."
@@ -412,7 +412,7 @@ func (a *about) snapLength() {
 	}
 	d := Diagnosis{
 		Kind: SnapLength, Severity: conformance.Note, Title: "cut by the snap length", same: "some",
-		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what lies behind the cut is not decoded.",
+		Text: fmt.Sprintf("The snap length of the capture cut %s of %s: their CRCs cannot be verified, and what follows the cut is not decoded.",
 			Number(cut), Counted(all, "FPDU", "FPDUs")),
 		Advice: "capture whole frames: " + capture(a.Connection),
 	}
@@ -421,7 +421,7 @@ func (a *about) snapLength() {
 	}
 	if cut == all {
 		d.Severity, d.same = conformance.Warning, "all"
-		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what lies behind the cut is not decoded.", Number(all))
+		d.Text = fmt.Sprintf("The snap length of the capture cut every FPDU (%s): no CRC can be verified, and what follows the cut is not decoded.", Number(all))
 	}
 	a.add(d)
 }

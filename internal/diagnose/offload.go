@@ -16,7 +16,7 @@ func offloads(a *about) {
 	if a.oneHost() {
 		a.add(Diagnosis{
 			Kind: Offload, Severity: conformance.Note, Title: "on one host", same: "loopback",
-			Text: fmt.Sprintf("Both ends are on one host (%v): no adapter and no link is between them. Checksums that are not filled in and segments larger than a frame are no faults there.",
+			Text: fmt.Sprintf("Both ends are on one host (%v): there is no adapter and no link between them. Checksums that are not filled in and segments larger than a frame are not faults there.",
 				a.Side[0].Addr.Addr().Unmap()),
 		})
 		return
@@ -25,7 +25,7 @@ func offloads(a *about) {
 	for d := range a.Flow {
 		f, who := &a.Flow[d], trace.Dir(d).Sender()
 		if mss := a.Flow[1-d].MSS; mss > 0 && f.Largest > int32(mss) {
-			large = append(large, fmt.Sprintf("%s of the %s, which may send %s at most (MSS)", octets(uint64(f.Largest)), who, Number(uint64(mss)))) //nolint:gosec // positive
+			large = append(large, fmt.Sprintf("%s of the %s, which may send at most %s (MSS)", octets(uint64(f.Largest)), who, Number(uint64(mss)))) //nolint:gosec // positive
 		}
 		if f.Rare().SumsUnfilled > 0 && f.SumsRight == 0 {
 			unfilled = append(unfilled, "the "+who)
@@ -35,7 +35,7 @@ func offloads(a *about) {
 	case len(large) > 0:
 		d := Diagnosis{
 			Kind: Offload, Severity: conformance.Note, Title: "segments larger than the MSS", same: "large",
-			Text: fmt.Sprintf("The capture shows TCP segments of up to %s. It was taken on a host, before segmentation offload (TSO, GSO) cuts segments or behind receive offload (LRO, GRO), which joins them: this is no fault.",
+			Text: fmt.Sprintf("The capture shows TCP segments of up to %s. It was taken on a host, before segmentation offload (TSO, GSO) cuts segments, or after receive offload (LRO, GRO) joins them. This is not a fault.",
 				list(large)),
 			Advice: "to see segments as they are on the wire, capture at a switch, or switch offload off: ethtool -K IFACE tso off gso off gro off lro off",
 		}
@@ -46,7 +46,7 @@ func offloads(a *about) {
 	case len(unfilled) > 0:
 		a.add(Diagnosis{
 			Kind: Offload, Severity: conformance.Note, Title: "checksums not filled in", same: "sums",
-			Text: fmt.Sprintf("The TCP checksums of %s are not filled in: the capture was taken on a host, before checksum offload. This is no fault.", list(unfilled)),
+			Text: fmt.Sprintf("The TCP checksums of %s are not filled in: the capture was taken on a host, before checksum offload. This is not a fault.", list(unfilled)),
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -22,7 +21,7 @@ func (a *about) wrongPad(dir trace.Dir) (pdus []uint64) {
 	a.crcAnswer(dir, &Diagnosis{
 		Kind: WrongCRC, Severity: conformance.Error, Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdus,
 		Title: "wrong pad", Rules: rulesOf(found), Text: misframedText(dir, "pad", found), same: found[0].Message,
-		Advice: fmt.Sprintf("this is a fault of the MPA implementation of the %s: report it there.", dir.Sender()),
+		Advice: atFault("MPA", dir.Sender()),
 	})
 	return pdus
 }

@@ -13,26 +13,26 @@ func TestPad(t *testing.T) {
 		{
 			"missing", "timeline: [connect, send 40, send 17, wait 5s, send 24, close]\nfaults: [{at: send2, pad: {hex: ''}}, {by: server, ignores: [errors]}]\n",
 			"error crc initiator frames [7] pdus [3] of 1: wrong pad\n" +
-				"The pad of an FPDU of the initiator is wrong: it begins in frame 7, PDU 3. The pad is too short. Its CRC is wrong for that reason.\n" +
-				"Try: this is a fault of the MPA implementation of the initiator: report it there.\nRules: MPA-FPDU-PAD-02\n",
+				"The pad of an FPDU of the initiator is wrong. The FPDU begins in frame 7 (PDU 3). The pad is too short. That is why the CRC is wrong.\n" +
+				"Try: report this to the maintainers of the initiator's MPA implementation: it is at fault.\nRules: MPA-FPDU-PAD-02\n",
 		},
 		{
 			"missing in all, without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 17, send 21, send 29, {close: , from: server}]\n" +
 				"faults: [{at: send1, pad: {hex: ''}}, {at: send2, pad: {hex: ''}}, {at: send3, pad: {hex: ''}}, {by: server, ignores: [errors]}]\n",
 			"error length initiator frames [6] pdus [2] of 1: wrong pad\n" +
-				"The pad of an FPDU of the initiator is wrong: it begins in frame 6, PDU 2. FPDUs have no pad, from this one on. " +
-				"A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header. " +
-				"The responder closed the connection in frame 10 without a Terminate, which may be because of it.\n" +
-				"Try: this is a fault of the MPA implementation of the initiator: report it there.\nRules: MPA-FPDU-PAD-02 ADV-SILENT-CLOSE\n",
+				"The pad of an FPDU of the initiator is wrong. The FPDU begins in frame 6 (PDU 2). FPDUs have no pad, from this one on. " +
+				"A receiver looks for the next FPDU where none begins. CRCs are off, so it takes other octets for a header. " +
+				"The responder closed the connection in frame 10 without a Terminate, perhaps because of that.\n" +
+				"Try: report this to the maintainers of the initiator's MPA implementation: it is at fault.\nRules: MPA-FPDU-PAD-02 ADV-SILENT-CLOSE\n",
 		},
 		{
 			"a length without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 24, send 24, send 24, send 24, send 24, close]\n" +
 				"faults: [{at: send2, set: {iwarp_mpa.ulpdulength: 8}}, {by: server, ignores: [errors]}]\n",
 			"error length initiator frames [7] pdus [3] of 1: wrong ULPDU_Length\n" +
-				"The ULPDU_Length of an FPDU of the initiator is wrong: it begins in frame 7, PDU 3. " +
+				"The ULPDU_Length of an FPDU of the initiator is wrong. The FPDU begins in frame 7 (PDU 3). " +
 				"ULPDU_Length is less than a DDP header has, and the next FPDU begins later. " +
-				"A receiver looks for the next FPDU where none begins; CRCs are off, so it takes other octets for a header.\n" +
-				"Try: look at what builds the FPDUs of the initiator, its RNIC and its driver; a capture close to it tells whether the length was wrong " +
+				"A receiver looks for the next FPDU where none begins. CRCs are off, so it takes other octets for a header.\n" +
+				"Try: check what builds the FPDUs of the initiator: its RNIC and its driver. A capture close to the initiator shows whether the length was already wrong " +
 				"when it left.\nRules: MPA-FPDU-LEN-01\n",
 		},
 		{"there, without CRCs", "both: {mpa: {crc: false}}\ntimeline: [connect, send 17, send 21, send 29, close]\n", ""},

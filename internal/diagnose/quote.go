@@ -41,7 +41,7 @@ func Quoted(q *trace.Quote, sender string) string {
 	case trace.NoQuote:
 		return ""
 	case trace.QuoteCut:
-		return "a header of which octets are missing"
+		return "a header with missing octets"
 	default:
 	}
 	what := operation(q)

@@ -52,7 +52,7 @@ func TestProblems_Terminate(t *testing.T) {
 		{"never sent", trace.Terminate{Quote: as(send, trace.NeverSent, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which the initiator did not send"}},
 		{"not complete", trace.Terminate{Quote: as(send, trace.Unfinished, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, of which the initiator sent only a part"}},
 		{"long ago", trace.Terminate{Quote: as(send, trace.Forgotten, 0)}, 0, 0, []string{code + "; it quotes the Send with MSN 99, which was sent too long ago to be found"}},
-		{"cut", trace.Terminate{Quote: as(send, trace.QuoteCut, 0)}, 0, 0, []string{code + "; it quotes a header of which octets are missing"}},
+		{"cut", trace.Terminate{Quote: as(send, trace.QuoteCut, 0)}, 0, 0, []string{code + "; it quotes a header with missing octets"}},
 		{"a Read", trace.Terminate{Quote: read}, 1, 1, []string{
 			code + "; it quotes the RDMA Read Request for 500 octets from STag 0x00000009, TO 0x2000 in frame 10, with another DDP header than it was sent with",
 			"i2r: 1 request without an answer: refused by the Terminate in frame 12",

@@ -52,7 +52,7 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 			name: "the sink of a Read wraps, and its sender refuses the answer",
 			src: "timeline: [connect, {read: 4KiB}, close]\n" +
 				"faults:\n  - {at: read1, set: {iwarp_rdma.sinkto: 0xfffffffffffff800}}\n  - {by: server, ignores: [errors]}\n",
-			says: []string{"error terminate initiator", "its own Read Request in frame 6", "RDMAP-READREQ-WRAP-02"},
+			says: []string{"error terminate initiator", "own Read Request in frame 6", "RDMAP-READREQ-WRAP-02"},
 			lack: []string{"DDP-TO-02", "outside of the buffer"},
 		},
 		{
@@ -73,20 +73,20 @@ func TestSummary_RDMAPCauses(t *testing.T) {
 			name: "the Reply grants fewer Reads than the Request asks for, and the initiator ends it",
 			src: "client: {mpa: {ird: 4, ord: 32}}\nserver: {mpa: {ird: 4, ord: 4}}\n" +
 				"timeline: [connect, {terminate: \"2/0/06\"}, close]\n",
-			says: []string{"The Reply (frame 5) grants IRD 4, and the Request asks for ORD 32", "lower the ORD of the initiator"},
+			says: []string{"The Reply (frame 5) grants IRD 4, but the Request asks for ORD 32", "lower the ORD of the initiator"},
 			lack: []string{"MPA2-IRDORD-03", "Its code"},
 		},
 		{
 			name: "the responder refuses for the depth",
 			src: "client: {mpa: {ird: 1, ord: 4}}\nserver: {mpa: {ird: 8, ord: 8, reject: true}}\n" +
 				"timeline: [connect]\nfaults: [{at: reply, set: {iwarp_mpa.enhanced.ord: 8}}]\n",
-			says: []string{"The request offers IRD 1, and the reject names ORD 8", "Try: raise the IRD of the initiator to the ORD that the Reply names (8)"},
+			says: []string{"The request offers IRD 1, but the reject names ORD 8", "Try: raise the IRD of the initiator to the ORD that the Reply names (8)"},
 			lack: []string{"gives no reason"},
 		},
 		{
 			name: "an error that nothing caused",
 			src:  "timeline: [connect, send 64, {terminate: \"0/1/00\", from: server}, close]\n",
-			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error", "Try: look into the log of the responder"},
+			says: []string{"error terminate responder", "Nothing that the initiator sent can cause that error", "Try: check the log of the responder"},
 			lack: []string{"named an invalid STag"},
 		},
 		{
@@ -113,13 +113,13 @@ func TestSummary_MarkersByRevision(t *testing.T) {
 			name: "the revisions differ: one problem",
 			src: "client: {mpa: {revision: 1}}\nserver: {mpa: {revision: 0}}\n" +
 				"timeline: [connect, send 1000, send 1000, close]\nfaults: [" + drop + "]\n",
-			says: []string{"error dialect", "The initiator sends no markers: revision 0 has them in both directions", "MPA-M-REP-01"},
+			says: []string{"error dialect", "The initiator sends no markers. Revision 0 uses markers in both directions", "MPA-M-REP-01"},
 			lack: []string{"error markers"},
 		},
 		{
 			name: "both have revision 0, in which markers are not asked for",
 			src:  "both: {mpa: {revision: 0}}\ntimeline: [connect, send 1000, send 1000, close]\nfaults: [" + drop + "]\n",
-			says: []string{"error markers", "although revision 0 of the Reply (frame 5) has them in both directions", "or set both sides to revision 1 of MPA"},
+			says: []string{"error markers", "although revision 0, which the Reply has (frame 5), uses them in both directions", "or set both sides to revision 1 of MPA"},
 			lack: []string{"asks for them"},
 		},
 		{
@@ -159,7 +159,7 @@ func TestSummary_Messages(t *testing.T) {
 			name: "one counter for two queues",
 			src: counts("send 10, read 100, send 10, read 100", "{at: read1, set: {iwarp_ddp.msn: 2}}, {at: send2, set: {iwarp_ddp.msn: 3}}, "+
 				"{at: read2, set: {iwarp_ddp.msn: 4}}, "),
-			says: []string{"The initiator uses one MSN counter for queues 0 and 1", "from frame 7 on 3 messages had", "Rules: DDP-UNTAG-MSN-01 DDP-UNTAG-MSN-02"},
+			says: []string{"The initiator uses one MSN counter for queues 0 and 1", "from frame 7 on, 3 messages had", "Rules: DDP-UNTAG-MSN-01 DDP-UNTAG-MSN-02"},
 			lack: []string{"DDP-UNTAG-MSN-01\n"},
 		},
 		{
@@ -188,8 +188,8 @@ func TestSummary_Lengths(t *testing.T) {
 			"faults: [{at: request, set: {iwarp_mpa.pdlength: " + length + "}}, {by: both, ignores: [errors, phase]}]\n"
 	}
 	tells(t, []told{
-		{name: "1 too large", src: sends("+1"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 1 octet too large."}},
-		{name: "3 too large", src: sends("+3"), says: []string{"it begins in frame 7, PDU 3. ULPDU_Length is 3 octets too large."}},
+		{name: "1 too large", src: sends("+1"), says: []string{"The FPDU begins in frame 7 (PDU 3). ULPDU_Length is 1 octet too large."}},
+		{name: "3 too large", src: sends("+3"), says: []string{"The FPDU begins in frame 7 (PDU 3). ULPDU_Length is 3 octets too large."}},
 		{name: "4 too large", src: sends("+4"), says: []string{"ULPDU_Length is 4 octets too large, as if it counted the CRC as well."}},
 		{
 			name: "of a Read Request, which has 46 octets, the last of them zeros",

@@ -69,7 +69,7 @@ func (a *about) refusedByEnd() bool {
 	d := a.broken(same)
 	d.Rules = append(rules, rulesOf(a.explainIf(func(f *conformance.Finding) bool { return f.Frame == k.Frame && slices.Contains(unsaid, f.Rule.ID) }))...)
 	for _, f := range others {
-		d.Also = append(d.Also, fmt.Sprintf("It breaks %s too: %s (frame %d).", f.Rule.ID, strings.TrimSuffix(f.Message, "."), f.Frame))
+		d.Also = append(d.Also, fmt.Sprintf("It also breaks %s: %s (frame %d).", f.Rule.ID, strings.TrimSuffix(f.Message, "."), f.Frame))
 	}
 	a.tellEnd(&d, k)
 	a.add(d)
@@ -109,7 +109,7 @@ func (a *about) tellEnd(d *Diagnosis, k *trace.Closing) {
 	if d.Severity < conformance.Error {
 		d.Severity, try = conformance.Warning, tryDrivers
 	}
-	d.Text += fmt.Sprintf(" The %s %s in frame %d without a Terminate, which may be because of it.", who, what, k.Frame) + causes
+	d.Text += fmt.Sprintf(" The %s %s in frame %d without a Terminate, perhaps because of that.", who, what, k.Frame) + causes
 	if left := a.underWay(); left != "" {
 		d.Also = append(d.Also, left)
 	}

@@ -34,15 +34,15 @@ func refused(a *about) {
 	d := Diagnosis{
 		Kind: StartupRefused, Severity: conformance.Error, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "refused", Text: text + ". " + reason(res),
-		Advice: "look into the log of the responder: its driver or its upper layer decided to refuse.",
+		Advice: "check the log of the responder: its driver or its upper layer decided to refuse.",
 		same:   string(res.ULPPrivate),
 	}
 	switch {
 	case a.Outcome == trace.Refused:
-		d.Text = text + ". This is an answer of its RNIC, for lack of resources, and not of the upper layer."
-		d.Advice = "look for a limit of connections or of streams on the responder."
+		d.Text = text + ". This answer comes from its RNIC, for lack of resources, and not from the upper layer."
+		d.Advice = "look for a limit on connections or streams at the responder."
 	case a.Transport == trace.SCTP: // RFC 5043 section 6.3
-		d.Advice = "look into the log of the upper layer on the responder: it decided to refuse."
+		d.Advice = "check the log of the upper layer on the responder: it decided to refuse."
 	}
 	found := a.explain("MPA-R-REP-01", "MPA-R-REQ-01")
 	noRoom := a.explainIn(trace.I2R, noRoomForWord)
@@ -51,15 +51,15 @@ func refused(a *about) {
 	switch why := mayRefuse(a); {
 	case slices.Contains(d.Rules, "MPA-R-REQ-01"):
 		d.Severity, d.Title = conformance.Warning, "refused, or the R bit sent back"
-		d.Also = append(d.Also, "The Request has the R bit set, which it may not; some stacks (siw) send it back in the Reply and go on.")
-		d.Advice = "mend the initiator: it must not set R."
+		d.Also = append(d.Also, "The Request has the R bit set, which is not allowed. Some stacks (siw) send it back in the Reply and go on.")
+		d.Advice = "fix the initiator: it must not set R."
 	case len(noRoom) > 0:
-		d.Also = append(d.Also, "The request announces enhanced data (S bit) and has no room for it: that may be the reason.")
+		d.Also = append(d.Also, "The request announces enhanced data (S bit) but has no room for it: that may be the reason.")
 	case why != "":
 		d.Also = append(d.Also, why)
 	case a.depthNeeded() != "":
 		d.Text = text + ". " + a.depthNeeded() + reasonIfAny(res)
-		d.Advice = fmt.Sprintf("raise the IRD of the initiator to the ORD that the Reply names (%d), or lower that of the responder; its log tells whether that is the reason.", res.Enhanced.ORD)
+		d.Advice = fmt.Sprintf("raise the IRD of the initiator to the ORD that the Reply names (%d), or lower the ORD of the responder. The log of the responder tells whether that is the reason.", res.Enhanced.ORD)
 	}
 	a.add(d)
 }
@@ -72,7 +72,7 @@ func (a *about) depthNeeded() string {
 	if a.Outcome != trace.Rejected || !ini.HasEnhanced || !res.HasEnhanced || ird == mpa.DepthNotNegotiated || ord == mpa.DepthNotNegotiated || ord <= ird {
 		return ""
 	}
-	return fmt.Sprintf("The request offers IRD %d, and the reject names ORD %d: so a responder says which depth it needs, and that may be the reason.", ird, ord)
+	return fmt.Sprintf("The request offers IRD %d, but the reject names ORD %d. In this way a responder says which depth it needs, so that may be the reason.", ird, ord)
 }
 
 // reasonIfAny says what the private data of a reject may tell, if it has some.
@@ -127,7 +127,7 @@ func mayRefuse(a *about) string {
 	case ini.HasEnhanced && res.HasEnhanced && ini.Enhanced.ORD != mpa.DepthNotNegotiated && r.IRD < e.ORD:
 		return fmt.Sprintf("The request announces ORD %d and the Reply only IRD %d: that may be the reason.", e.ORD, r.IRD)
 	case ini.Startup.Rev > 2:
-		return fmt.Sprintf("The request has revision %d, which few know: that may be the reason.", ini.Startup.Rev)
+		return fmt.Sprintf("The request has revision %d, which few implementations know: that may be the reason.", ini.Startup.Rev)
 	}
 	return ""
 }

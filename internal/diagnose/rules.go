@@ -87,11 +87,11 @@ func adviceToo(first, other *conformance.Finding) string {
 	who := "the " + other.Dir.Sender()
 	switch {
 	case other.Message != first.Message:
-		return inFrame("Of "+who+": "+brokenBy(other), other)
+		return inFrame("For "+who+": "+brokenBy(other), other)
 	case other.Observed != first.Observed:
-		return inFrame("The same holds of "+who+": observed "+other.Observed+".", other)
+		return inFrame("The same holds for "+who+": observed "+other.Observed+".", other)
 	}
-	return inFrame("The same holds of "+who+".", other)
+	return inFrame("The same holds for "+who+".", other)
 }
 
 // advised says what advice says that is told with the rules that it explains. Where it is about both sides, what was seen of each
@@ -175,7 +175,7 @@ func (a *about) whereOf(found []*conformance.Finding) string {
 	case slices.Contains(taking, f.Rule.ID):
 		verb = " got it in frame "
 	case slices.Contains(choosing, f.Rule.ID):
-		verb = " chose what stands in frame "
+		verb = " chose what is in frame "
 	case f.Variant() == conformance.AnotherBegins:
 		verb = " sent the other message in frame "
 	case a.closes(f):

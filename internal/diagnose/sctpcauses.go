@@ -21,8 +21,8 @@ var sctpCauses = map[trace.SCTPCause]cause{
 	8:                            {"it does not know parameters of the {receiver}", tryExtension},
 	9:                            {"a DATA chunk of the {receiver} had no user data", trySCTP},
 	10:                           {"a COOKIE ECHO of the {receiver} came while the association was being shut down", "let the {receiver} wait until the old association is down before it begins another one."},
-	11:                           {"the {receiver} restarted the association with addresses that were not part of it", "look whether the {receiver} restarted, and which addresses it has now."},
-	trace.CauseUserAbort:         {"the upper layer asked for it", "look into the log of the {sender} for that time: its application or its RDMA layer aborted the association. Some stacks give this cause too where a process ends."},
+	11:                           {"the {receiver} restarted the association with addresses that were not part of it", "check whether the {receiver} restarted, and which addresses it has now."},
+	trace.CauseUserAbort:         {"the upper layer asked for it", checkLog("{sender}") + " Its application or its RDMA layer aborted the association. Some stacks also give this cause when a process ends."},
 	trace.CauseProtocolViolation: {"the {receiver} violated the protocol", "look at what the {receiver} sent before frame {frame}, and compare the versions of SCTP of both sides."},
 	0xa0:                         {"the {receiver} wanted to delete its last address", tryAddresses},
 	0xa1:                         {"the {sender} has no resources for another address", tryAddresses},
@@ -93,9 +93,9 @@ func abortAdvice(s *trace.SCTPSide, who trace.Dir) string {
 		}
 	}
 	if len(s.Causes) > 0 {
-		return fmt.Sprintf("look into the log of the %s for that time.", who.Sender())
+		return checkLog(who.Sender())
 	}
-	return fmt.Sprintf("look into the log of the %s for that time: a process that ends or is killed, or a driver that gives up, aborts its associations.", who.Sender())
+	return checkLog(who.Sender()) + " Associations are aborted when a process ends or is killed, or when a driver gives up."
 }
 
 // reportedErrors tells of the ERROR chunks of an association, those that came before the session with the first one.
@@ -143,7 +143,7 @@ func (a *about) reportedError(who trace.Dir, r *trace.SCTPReport, what string) {
 		d.Text += ": " + causeWords(k.what, who, r.Frame)
 	}
 	d.Text += "."
-	d.Advice = fmt.Sprintf("look at what the %s sent before frame %d, and into the log of the %s for that time.", (1 - who).Sender(), r.Frame, who.Sender())
+	d.Advice = fmt.Sprintf("look at what the %s sent before frame %d, and ", (1-who).Sender(), r.Frame) + checkLog(who.Sender())
 	if k.try != "" {
 		d.Advice = causeWords(k.try, who, r.Frame)
 	}

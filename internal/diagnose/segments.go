@@ -34,7 +34,7 @@ func (a *about) oversize(dir trace.Dir) {
 		}
 	}
 	text := fmt.Sprintf("The %s sends ULPDUs of up to %s octets (frame %d); the limit is %s.", who, f.Observed, f.Frame, strings.TrimPrefix(f.Expected, "at most "))
-	text += fmt.Sprintf(" Software that leaves cutting to segmentation offload (GSO) may do so. An RNIC in hardware at the %s expects FPDUs that a TCP segment holds, and may fail.", peer)
+	text += fmt.Sprintf(" Software that leaves the cutting to segmentation offload (GSO) may do this. A hardware RNIC at the %s expects FPDUs that fit into a TCP segment, and may fail.", peer)
 	d := Diagnosis{
 		Kind: Oversize, Severity: worst(found), Dir: dir, HasDir: true, Frames: framesOf(found), PDUs: pdusOf(found),
 		Title: "FPDUs larger than a segment", Text: text, same: f.Rule.ID,
@@ -65,7 +65,7 @@ func (a *about) alignment(dir trace.Dir) {
 	for _, f := range found {
 		switch f.Rule.ID {
 		case "ADV-CRC-SEGMENT":
-			d.Text = fmt.Sprintf("The %s sends the end of FPDUs in a TCP segment of its own, with the pad and the CRC, from frame %d on (%s).", who, f.Frame, f.Observed)
+			d.Text = fmt.Sprintf("The %s sends the end of FPDUs, with the pad and the CRC, in TCP segments of their own, from frame %d on (%s).", who, f.Frame, f.Observed)
 			d.same = "crc"
 		case "MPA-ALIGN-01":
 			if d.Text == "" {
@@ -79,7 +79,7 @@ func (a *about) alignment(dir trace.Dir) {
 			}
 		}
 	}
-	d.Text += " RFC 5044 section 5.1 recommends that segments and FPDUs begin together. It is legal and works, but a receiver cannot place such FPDUs when segments arrive out of order, and it costs segments."
+	d.Text += " RFC 5044 section 5.1 recommends that segments and FPDUs begin together. Other FPDUs are legal and work, but a receiver cannot place them when segments arrive out of order, and they need more segments."
 	a.add(d)
 }
 
@@ -95,7 +95,7 @@ func (a *about) split(dir trace.Dir) {
 		Rules: rulesOf(found), same: f.Rule.ID,
 		Text: fmt.Sprintf("The %s cuts messages into smaller FPDUs than needed, the first in frame %d: %s, where %s would do. Each FPDU costs headers and work at both ends.",
 			who, f.Frame, f.Observed, strings.TrimPrefix(f.Expected, "at least ")),
-		Advice: fmt.Sprintf("compare the MTU and the largest ULPDU (MULPDU) that the RNIC of the %s is set to.", who),
+		Advice: fmt.Sprintf("compare the MTU with the largest ULPDU (MULPDU) that the RNIC of the %s is set to.", who),
 	})
 }
 

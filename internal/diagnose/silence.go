@@ -46,7 +46,7 @@ func unheard(a *about) {
 		me, peer := d.Sender(), (1 - d).Sender()
 		a.add(Diagnosis{
 			Kind: Unheard, Severity: conformance.Warning, Dir: d, HasDir: true, Frames: []uint64{p.First, p.Last}, Title: "keep-alives without an answer",
-			Text: fmt.Sprintf("The %s sent %s keep-alive probes from frame %d to frame %d, and nothing of the %s was captured until %s, %s after the first. "+
+			Text: fmt.Sprintf("The %s sent %s keep-alive probes from frame %d to frame %d, and nothing from the %s was captured until %s, %s after the first. "+
 				"Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent, "+
 				"or its answers were not captured.",
 				me, Number(p.Count), p.First, p.Last, peer, a.lastLook(), duration(p.For), peer),
@@ -57,8 +57,8 @@ func unheard(a *about) {
 
 // gone is what to try where a side does not answer any more.
 func gone(side string) string {
-	return fmt.Sprintf("look whether the %s was up at that time, and compare the idle timeout of firewalls and NATs on the way with the time "+
-		"between keep-alives (tcp_keepalive_time in Linux), which should be shorter.", side)
+	return fmt.Sprintf("check whether the %s was up at that time, and compare the time between keep-alives (tcp_keepalive_time in Linux) with the idle "+
+		"timeout of firewalls and NATs on the path: it should be shorter.", side)
 }
 
 // silence is what the reset that ended the connection came behind, as far as it tells something; nil: it does not.
@@ -80,28 +80,28 @@ func (a *about) silence() *trace.Silence {
 // silenceText says what a reset came behind, and adds the frames of it to a diagnosis.
 func (a *about) silenceText(s *trace.Silence, d *Diagnosis) (text []string) {
 	me, peer := a.EndedBy.Sender(), (1 - a.EndedBy).Sender()
-	why := fmt.Sprintf("Perhaps the %s had lost the connection, as by a restart, or a firewall between the sides forgot it while nothing was sent.", me)
+	why := fmt.Sprintf("Perhaps the %s had lost the connection, for example by a restart, or a firewall between the sides forgot it while nothing was sent.", me)
 	what := "keep-alive probes"
 	if s.Window {
 		what = "probes of the closed receive window"
 	}
 	switch {
 	case s.Late && s.Probes > 0:
-		text = append(text, fmt.Sprintf("Before that the %s had sent %s %s (frames %d to %d), and the %s had answered none.", peer, Number(s.Probes), what, s.First, s.Last, me))
+		text = append(text, fmt.Sprintf("Before that, the %s had sent %s %s (frames %d to %d), and the %s had answered none.", peer, Number(s.Probes), what, s.First, s.Last, me))
 		d.Frames = append(d.Frames, s.First, s.Last)
 	case s.Own && s.Probes > 0:
-		text = append(text, fmt.Sprintf("Before that it had sent %s %s (frames %d to %d), and the %s had answered none.", Number(s.Probes), what, s.First, s.Last, peer))
+		text = append(text, fmt.Sprintf("Before that, it had sent %s %s (frames %d to %d), and the %s had answered none.", Number(s.Probes), what, s.First, s.Last, peer))
 		d.Frames = append(d.Frames, s.First, s.Last)
 		why = fmt.Sprintf("Perhaps the %s was gone or could not be reached, or a firewall between the sides forgot the connection while nothing was sent.", peer)
 	case s.Probes > 0:
-		said := fmt.Sprintf("It answers a keep-alive probe of the %s in frame %d.", peer, s.Last)
+		said := fmt.Sprintf("The reset answers a keep-alive probe of the %s in frame %d.", peer, s.Last)
 		if n := s.Probes - 1; n > 0 {
-			said = fmt.Sprintf("It answers a keep-alive probe of the %s in frame %d, behind %s without an answer.", peer, s.Last, Number(n))
+			said = fmt.Sprintf("The reset answers a keep-alive probe of the %s in frame %d, after %s that had no answer.", peer, s.Last, Number(n))
 		}
 		text = append(text, said)
 		d.Frames = append(d.Frames, s.Last)
 	case s.To == a.EndFrame:
-		why = "Some firewalls end connections on which nothing is sent for so long; this may be one."
+		why = "Some firewalls end connections on which nothing is sent for that long; this may be such a case."
 	case d.Kind == Stalled:
 		why = "Perhaps a firewall between the sides forgot the connection while nothing was sent."
 	}

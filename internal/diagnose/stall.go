@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/iwdissect/iwdissect/conformance"
@@ -130,7 +129,7 @@ func (a *about) tellStall(d trace.Dir, to *Diagnosis) {
 	}
 	switch {
 	case s == &h.LongestShown:
-		to.Also = append(to.Also, fmt.Sprintf("It was one of %s stalls, %s in all. What the longest waited for may not have been captured, or was not late.",
+		to.Also = append(to.Also, fmt.Sprintf("It was one of %s stalls, %s in all. What the longest one waited for may not have been captured, or may not have been late.",
 			Number(h.Stalls), duration(h.Stalled)))
 	case h.Stalls > 1:
 		to.Also = append(to.Also, fmt.Sprintf("It was the longest of %s stalls, %s in all%s.",
@@ -166,7 +165,7 @@ func (a *about) stallSeverity(h *trace.Delays, s *trace.Stall) conformance.Sever
 
 // stallText says how long nothing went on, between which frames.
 func (a *about) stallText(d trace.Dir, s *trace.Stall) string {
-	what := "did not get on"
+	what := "made no progress"
 	if s.Unacked == 0 && s.Again == 0 && s.Probes == 0 {
 		what = "sent nothing"
 	}
@@ -232,56 +231,56 @@ func (a *about) why(d trace.Dir, s *trace.Stall) (text, advice string) {
 		if a.Flow[1-d].Delays().Closed.Blocked == 0 && s.Unacked == 0 && !s.Open {
 			text = fmt.Sprintf("The receive window of the %s was closed, which may be why: it is not certain that the %s had more to send.", other, me)
 		}
-		advice = fmt.Sprintf("find out why the %s did not read: its RNIC or its processor was busy, or receive buffers were missing.", other)
+		advice = didNotRead(other)
 		if s.Deaf && s.Probes >= severalProbes {
-			advice = fmt.Sprintf("look whether the %s was up at that time, and ", other) + advice
+			advice = fmt.Sprintf("check whether the %s was up at that time, and ", other) + advice
 		}
 		return text, advice
 	case lostAcks:
-		return fmt.Sprintf("It repeated octets %s, last in frame %d, that the %s had acknowledged: those acknowledgements were lost between "+
-				"the capture point and the %s.", repeats(s.Again), s.AgainFrame, other, me),
+		return fmt.Sprintf("It repeated octets that the %s had acknowledged, %s, last in frame %d: those acknowledgements were lost between "+
+				"the capture point and the %s.", other, repeats(s.Again), s.AgainFrame, me),
 			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
 				"failed over.", me)
 	case lostBehind:
-		text = fmt.Sprintf("%s that it had sent stayed without an acknowledgement, though it repeated some of them %s, last in frame %d.",
+		text = fmt.Sprintf("%s that it had sent remained unacknowledged, although it repeated some of them %s, last in frame %d.",
 			amount, repeats(s.Again), s.AgainFrame)
-		return text + fmt.Sprintf(" They, or the acknowledgements, were lost between the capture point and the %s, or the %s did not answer.", other, other),
+		return text + fmt.Sprintf(" They or their acknowledgements were lost between the capture point and the %s, or the %s did not answer.", other, other),
 			fmt.Sprintf("look for lost packets between the capture point and the %s: drops at switches and adapters, a link or a path that "+
-				"failed over, a firewall; and whether the %s itself hung.", other, other)
+				"failed over, a firewall. Also check whether the %s itself hung.", other, other)
 	case lostBefore:
 		return a.lostBefore(d, s, amount)
 	case lateAck:
-		return fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, or the "+
-			"capture missed packets, or its clock went forward.", other, amount, me), "compare with a capture at the other side."
+		return fmt.Sprintf("The %s acknowledged %s only then, and the %s had not repeated them. Both sides may have been held up, the "+
+			"capture may have missed packets, or its clock may have gone forward.", other, amount, me), "compare with a capture at the other side."
 	case owedAnswer:
-		text = fmt.Sprintf("%s of the %s waited for an answer in that time.", a.requests(1-d, s.Owed), other)
+		text = fmt.Sprintf("%s of the %s waited for an answer during that time.", a.requests(1-d, s.Owed), other)
 		if s.Unacked > 0 {
-			text += fmt.Sprintf(" %s that it had sent were not acknowledged either.", amount)
+			text += fmt.Sprintf(" %s of the %s remained unacknowledged too.", amount, me)
 		}
-		return text + fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets were lost before the capture point.", me),
-			fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+		return text + fmt.Sprintf(" The capture does not show why: the %s may have been busy, or its packets may have been lost before the capture point.", me),
+			fmt.Sprintf("check what the %s did at that time, and look for lost packets between it and the capture point.", me)
 	case inMessage:
 	}
-	return fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets were lost "+
+	return fmt.Sprintf("It was in the middle of a message. The capture does not show why: the %s may have been busy, or its packets may have been lost "+
 			"before the capture point.", me),
-		fmt.Sprintf("look at the %s at that time, and for lost packets between it and the capture point.", me)
+		fmt.Sprintf("check what the %s did at that time, and look for lost packets between it and the capture point.", me)
 }
 
 // lostBefore says that octets or chunks were lost in front of the capture point, as what came behind them shows.
 func (a *about) lostBefore(d trace.Dir, s *trace.Stall, amount string) (text, advice string) {
 	me := d.Sender()
-	how, what := "lost on its way to the capture point", "lost packets"
+	how, what := "lost on the way to the capture point", "lost packets"
 	if n, first := a.damaged(d); n > 0 && first <= s.To.Frame {
-		how, what = "damaged or lost on its way to the capture point", "damaged and lost packets"
+		how, what = "damaged or lost on the way to the capture point", "damaged and lost packets"
 	}
-	missing, noticed := fmt.Sprintf("Some of what it had sent was missing while later %s had come", a.units()), "noticed only after that time"
+	missing, noticed := fmt.Sprintf("Some %s that it had sent were missing although later ones had come", a.units()), "noticed only after that time"
 	if s.LastOnes {
-		missing = "The end of what it had sent was missing while its FIN had come"
+		missing = fmt.Sprintf("The last %s that it had sent were missing although its FIN had come", a.units())
 	}
 	if s.End != trace.StallData {
-		noticed = "did not send it again in that time"
+		noticed = "did not send them again during that time"
 	}
-	return fmt.Sprintf("%s: it was %s, and the %s %s. %s waited for an acknowledgement.", missing, how, me, noticed, amount),
+	return fmt.Sprintf("%s: they were %s, and the %s %s. %s waited for an acknowledgement.", missing, how, me, noticed, amount),
 		fmt.Sprintf("look for %s between the %s and the capture point: drops at switches and adapters.", what, me)
 }
 
@@ -335,7 +334,7 @@ func probed(d trace.Dir, s *trace.Stall) []string {
 	if s.Probes == 1 {
 		where = fmt.Sprintf("frame %d", s.FirstProbe)
 	}
-	text := fmt.Sprintf("The %s probed the closed window %s (%s), as a sender does that has more to send.", me, repeats(s.Probes), where)
+	text := fmt.Sprintf("The %s probed the closed window %s (%s), as a sender does when it has more to send.", me, repeats(s.Probes), where)
 	if !s.Deaf || s.Probes < severalProbes {
 		return []string{text}
 	}
@@ -358,7 +357,7 @@ func (a *about) waited(d trace.Dir, s *trace.Stall) string {
 	if len(who) == 0 {
 		return ""
 	}
-	return "Meanwhile waited: " + strings.Join(who, ", ") + "."
+	return "Meanwhile " + list(who) + " had to wait."
 }
 
 // stallFrames are the frames that show a stall: its ends and what was repeated last.

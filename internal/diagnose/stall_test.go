@@ -17,48 +17,48 @@ var stallTraces = []struct{ name, src, want string }{
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
 `, `warning stall: stalled for 2.993 s
-The initiator did not get on for 2.993 s, from frame 120 until the acknowledgement in frame 125. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 124. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: an unfinished message of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 2.993 s, from frame 120 until the acknowledgement in frame 125. 93,440 octets that it had sent remained unacknowledged, although it repeated some of them 4 times, last in frame 124. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile an unfinished message of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"black hole before the capture point, in a Write", `
 link: {rate: 100Mbps, from_client: {before: {down: [{at: 5ms, for: 2s}]}}, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
 `, `warning stall: stalled for 2.993 s
-The initiator did not get on for 2.993 s, from frame 149 to frame 152. It repeated octets once, last in frame 150, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
-Meanwhile waited: an unfinished message of the initiator.
+The initiator made no progress for 2.993 s, from frame 149 to frame 152. It repeated octets that the responder had acknowledged, once, last in frame 150: those acknowledgements were lost between the capture point and the initiator.
+Meanwhile an unfinished message of the initiator had to wait.
 Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
 `},
 	{"black hole behind the capture point, in Reads", `
 link: {rate: 100Mbps, after: {down: [{at: 5ms, for: 2s}]}}
 timeline: [connect, read 64KiB x8, close]
 `, `warning stall: stalled for 2.956 s
-The responder did not get on for 2.956 s, from frame 130 to frame 139. 87,652 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 138. They, or the acknowledgements, were lost between the capture point and the initiator, or the initiator did not answer.
-Meanwhile waited: 6 RDMA Reads of the initiator, an unfinished message of the responder.
-Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the initiator itself hung.
+The responder made no progress for 2.956 s, from frame 130 to frame 139. 87,652 octets that it had sent remained unacknowledged, although it repeated some of them 4 times, last in frame 138. They or their acknowledgements were lost between the capture point and the initiator, or the initiator did not answer.
+Meanwhile 6 RDMA Reads of the initiator and an unfinished message of the responder had to wait.
+Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the initiator itself hung.
 `},
 	{"a Read Request that is lost before the capture point", `
 timeline: [connect, send 10, read 4KiB, close]
 faults: [{at: read1.response, wire: {lose: before}}]
 `, `note stall: stalled for 200 ms
-The initiator did not get on for 200 ms, from frame 7 until the acknowledgement in frame 9. 88 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 8. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: 1 RDMA Read of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 200 ms, from frame 7 until the acknowledgement in frame 9. 88 octets that it had sent remained unacknowledged, although it repeated some of them once, last in frame 8. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile 1 RDMA Read of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"octets that are lost before others", `
 timeline: [connect, write 3000, close]
 link: {rate: 100Mbps}
 faults: [{at: write1/1, wire: {lose: before}}]
 `, `note stall: stalled for 199.9 ms
-The initiator did not get on for 199.9 ms, from frame 7 to frame 10. Some of what it had sent was missing while later octets had come: it was lost on its way to the capture point, and the initiator noticed only after that time. 3060 octets waited for an acknowledgement.
+The initiator made no progress for 199.9 ms, from frame 7 to frame 10. Some octets that it had sent were missing although later ones had come: they were lost on the way to the capture point, and the initiator noticed only after that time. 3060 octets waited for an acknowledgement.
 Try: look for lost packets between the initiator and the capture point: drops at switches and adapters.
 `},
 	{"acknowledgements alone are lost", `
 link: {rate: 100Mbps, from_server: {after: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, close]
 `, `warning stall: stalled for 2.993 s
-The initiator did not get on for 2.993 s, from frame 152 to frame 161. It repeated octets 4 times, last in frame 159, that the responder had acknowledged: those acknowledgements were lost between the capture point and the initiator.
-Meanwhile waited: an unfinished message of the initiator.
+The initiator made no progress for 2.993 s, from frame 152 to frame 161. It repeated octets that the responder had acknowledged, 4 times, last in frame 159: those acknowledgements were lost between the capture point and the initiator.
+Meanwhile an unfinished message of the initiator had to wait.
 Try: look for lost packets between the capture point and the initiator: drops at switches and adapters, a link or a path that failed over.
 `},
 	{"reset when the retries are spent", `
@@ -66,18 +66,18 @@ both: {tcp: {retries: 3}}
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
 timeline: [connect, write 256KiB, close]
 `, `error stall: stalled for 2.993 s
-The initiator did not get on for 2.993 s, from frame 120 until the initiator reset the connection in frame 124. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: an unfinished message of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 2.993 s, from frame 120 until the initiator reset the connection in frame 124. 93,440 octets that it had sent remained unacknowledged, although it repeated some of them 3 times, last in frame 123. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile an unfinished message of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"the capture ends in it", `
 capture: {stop: 3s}
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 20s}]}}, from_server: {before: {down: [{at: 5ms, for: 20s}]}}}
 timeline: [connect, write 256KiB, close]
 `, `warning stall: stalled for 1.393 s
-The initiator did not get on for 1.393 s, from frame 120 until the end of the capture. 93,440 octets that it had sent stayed without an acknowledgement, though it repeated some of them 3 times, last in frame 123. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: an unfinished message of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 1.393 s, from frame 120 until the end of the capture. 93,440 octets that it had sent remained unacknowledged, although it repeated some of them 3 times, last in frame 123. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile an unfinished message of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"closed window", `
 server: {tcp: {shut: {at: 5ms, for: 1500ms}}}
@@ -85,51 +85,51 @@ link: {rate: 100Mbps}
 timeline: [connect, write 256KiB, close]
 `, `warning stall: stalled for 1.493 s
 The initiator sent nothing for 1.493 s, from frame 152 to frame 154. The receive window of the responder was closed: nothing took the octets out of its TCP, so the initiator could send no more.
-Meanwhile waited: an unfinished message of the initiator.
-Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+Meanwhile an unfinished message of the initiator had to wait.
+Try: find out why the responder did not read: its RNIC or its processor may have been busy, or receive buffers may have been missing.
 `},
 	{"closed window, and perhaps nothing to send", `
 server: {tcp: {shut: {at: 500us, for: 500ms}}}
 timeline: [connect, send 10, wait 500ms, send 20, close]
 `, `note stall: stalled for 460 ms
 The initiator sent nothing for 460 ms, from frame 7 to frame 9. The receive window of the responder was closed, which may be why: it is not certain that the initiator had more to send.
-Try: find out why the responder did not read: its RNIC or its processor was busy, or receive buffers were missing.
+Try: find out why the responder did not read: its RNIC or its processor may have been busy, or receive buffers may have been missing.
 `},
 	{"several timeouts", `
 link: {rate: 100Mbps}
 timeline: [connect, send 100, wait 1ms, send 101, wait 1ms, send 102, wait 1ms, send 103, close]
 faults: [{at: send1, wire: {lose: after}}, {at: send2, wire: {lose: after}}, {at: send3, wire: {lose: after}}]
 `, `warning stall: stalled for 201.2 ms
-The initiator did not get on for 201.2 ms, from frame 11 to frame 13. 128 octets that it had sent stayed without an acknowledgement, though it repeated some of them once, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-It was the longest of 3 stalls, 603.6 ms in all (88 % of the time of the connection).
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 201.2 ms, from frame 11 to frame 13. 128 octets that it had sent remained unacknowledged, although it repeated some of them once, last in frame 12. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+It was the longest of 3 stalls, 603.6 ms in all (88 % of the time that the connection lasted).
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"Atomic Operations wait", `
 link: {rate: 100Mbps, from_server: {before: {down: [{at: 1ms, for: 2s}]}}}
 timeline: [connect, wait 1ms, fetch_add x3, close]
 `, `warning stall: stalled for 3 s
-The initiator did not get on for 3 s, from frame 8 until the acknowledgement in frame 13. 228 octets that it had sent stayed without an acknowledgement, though it repeated some of them 4 times, last in frame 12. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: 3 Atomic Operations of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 3 s, from frame 8 until the acknowledgement in frame 13. 228 octets that it had sent remained unacknowledged, although it repeated some of them 4 times, last in frame 12. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile 3 Atomic Operations of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"a session, behind the capture point", `
 transport: sctp
 link: {rate: 100Mbps, from_client: {after: {down: [{at: 5ms, for: 2s}]}}, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, write 256KiB, read 4KiB x4, close]
 `, `warning stall: stalled for 3.495 s
-The initiator did not get on for 3.495 s, from frame 101 until the acknowledgement in frame 201. 47 chunks that it had sent stayed without an acknowledgement, though it repeated some of them 96 times, last in frame 200. They, or the acknowledgements, were lost between the capture point and the responder, or the responder did not answer.
-Meanwhile waited: an unfinished message of the initiator.
-Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall; and whether the responder itself hung.
+The initiator made no progress for 3.495 s, from frame 101 until the acknowledgement in frame 201. 47 chunks that it had sent remained unacknowledged, although it repeated some of them 96 times, last in frame 200. They or their acknowledgements were lost between the capture point and the responder, or the responder did not answer.
+Meanwhile an unfinished message of the initiator had to wait.
+Try: look for lost packets between the capture point and the responder: drops at switches and adapters, a link or a path that failed over, a firewall. Also check whether the responder itself hung.
 `},
 	{"a session, before the capture point", `
 transport: sctp
 link: {rate: 100Mbps, from_server: {before: {down: [{at: 5ms, for: 2s}]}}}
 timeline: [connect, read 64KiB x8, close]
 `, `warning stall: stalled for 3.5 s
-The responder sent nothing for 3.5 s, from frame 123 to frame 124. 7 RDMA Reads of the initiator waited for an answer in that time. The capture does not show why: the responder may have been busy, or its packets were lost before the capture point.
-Meanwhile waited: an unfinished message of the responder.
-It was the longest of 2 stalls, 3.7 s in all (99 % of the time of the connection).
-Try: look at the responder at that time, and for lost packets between it and the capture point.
+The responder sent nothing for 3.5 s, from frame 123 to frame 124. 7 RDMA Reads of the initiator waited for an answer during that time. The capture does not show why: the responder may have been busy, or its packets may have been lost before the capture point.
+Meanwhile an unfinished message of the responder had to wait.
+It was the longest of 2 stalls, 3.7 s in all (99 % of the time that the connection lasted).
+Try: check what the responder did at that time, and look for lost packets between it and the capture point.
 `},
 }
 
@@ -228,8 +228,8 @@ func TestStall_BeforeFIN(t *testing.T) {
 		want string
 	}{
 		{"out of order", 1e4, ""},
-		{"lost", 2e8, "The initiator did not get on for 200 ms, from frame 8 to frame 10. The end of what it had sent was missing while its FIN had come: " +
-			"it was lost on its way to the capture point, and the initiator noticed only after that time. 424 octets waited for an acknowledgement."},
+		{"lost", 2e8, "The initiator made no progress for 200 ms, from frame 8 to frame 10. The last octets that it had sent were missing although its FIN had come: " +
+			"they were lost on the way to the capture point, and the initiator noticed only after that time. 424 octets waited for an acknowledgement."},
 	} {
 		var c tracetest.TCP
 		c.Handshake()
@@ -275,8 +275,8 @@ func TestStall_NeverAgain(t *testing.T) {
 		c.Packets[len(c.Packets)-1].Ack = lost
 		c.Wait(2e9)
 	}
-	const want = "The initiator did not get on for 2 s, from frame 10 until the end of the capture. Some of what it had sent was missing while later octets had come: " +
-		"it was lost on its way to the capture point, and the initiator did not send it again in that time. 848 octets waited for an acknowledgement."
+	const want = "The initiator made no progress for 2 s, from frame 10 until the end of the capture. Some octets that it had sent were missing although later ones had come: " +
+		"they were lost on the way to the capture point, and the initiator did not send them again during that time. 848 octets waited for an acknowledgement."
 	got := ""
 	for _, d := range diagnosed(t, tracetest.Source(tracetest.Net{}.Frames(c.Packets))) {
 		if d.Kind == diagnose.Stalled {

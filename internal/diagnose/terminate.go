@@ -58,7 +58,7 @@ func (a *about) terminate(dir trace.Dir, t *trace.Terminate) {
 	}
 	d.Rules = append(d.Rules, rulesOf(append(caused, own...))...)
 	if slices.Contains(d.Rules, "ADV-CRC-SPLIT") {
-		d.Advice = "keep FPDUs aligned with TCP segments, or mend the receiver."
+		d.Advice = "keep FPDUs aligned with TCP segments, or fix the receiver."
 	}
 	if d.Dir == dir { // what is refused does not deviate
 		own = slices.DeleteFunc(own, func(f *conformance.Finding) bool { return f.Rule.ID == deviating })
@@ -158,18 +158,18 @@ func (a *about) refusedBy(d *Diagnosis, dir trace.Dir, t *trace.Terminate, roles
 		d.Text = fmt.Sprintf("The %s "+what+": %s. It answered with the Terminate %s (frame %d)%s.",
 			side, peer, quotedMessage(q), name, t.Frame, a.andEnded(dir))
 	case q.Match.Found():
-		what := k.what + ", says the {receiver}"
+		what, refused := "says that "+k.what, "The "+side+" refused it with"
 		if !known {
-			what = "The {sender} sent what the {receiver} refuses"
+			what, refused = "refused a message of the {sender}", "It sent"
 		}
-		d.Text = fmt.Sprintf("%s: %s. The %s refused it with the Terminate %s (frame %d)%s.",
-			roles.Replace(what), quotedMessage(q), side, name, t.Frame, a.andEnded(dir))
+		d.Text = fmt.Sprintf("The %s %s: %s. %s the Terminate %s (frame %d)%s.",
+			side, roles.Replace(what), quotedMessage(q), refused, name, t.Frame, a.andEnded(dir))
 		if q.Candidates > 1 {
 			d.Also = append(d.Also, fmt.Sprintf("It may be another one: %s the quoted header.", Counted(uint64(q.Candidates), "PDU has", "PDUs have")))
 		}
 	case known:
-		d.Text = fmt.Sprintf("%s, says the %s: it %s the Terminate %s (frame %d)%s.",
-			roles.Replace(k.what), side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
+		d.Text = fmt.Sprintf("The %s says that %s. It %s the Terminate %s (frame %d)%s.",
+			side, roles.Replace(k.what), a.endedWith(dir), name, t.Frame, a.andEnded(dir))
 		d.Also = append(d.Also, quotes(q, peer)...)
 	default:
 		d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), name, t.Frame, a.andEnded(dir))
@@ -190,7 +190,7 @@ func (a *about) tooLong(dir trace.Dir, t *trace.Terminate) string {
 		sent.Messages < 2 || sent.Least >= sent.Most || q.Message.Octets < int64(sent.Most) { //nolint:gosec // bounded by the stream
 		return ""
 	}
-	return fmt.Sprintf("It is the longest one that the %s sent, so the receive buffer may just have been too small: siw names the same error for that.", (1 - dir).Sender())
+	return fmt.Sprintf("It is the longest message that the %s sent, so the receive buffer may only have been too small: siw reports the same error for that.", (1 - dir).Sender())
 }
 
 // quotes says what a Terminate quotes, where no PDU is known to be meant.
@@ -242,11 +242,11 @@ func (a *about) crcOf(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	case f.CRCBad > 0:
 		d.same += "wrong" // which ones is said with the CRCs
 	case a.otherwiseMarked(1-dir) != "":
-		d.Also = append(d.Also, fmt.Sprintf("The %s sends %s. If the %s expects it otherwise, no CRC is right for it.", peer, a.otherwiseMarked(1-dir), dir.Sender()))
-		d.Advice = "see that both sides agree on the markers."
+		d.Also = append(d.Also, fmt.Sprintf("The %s sends %s. If the %s expects something else, it takes every CRC for wrong.", peer, a.otherwiseMarked(1-dir), dir.Sender()))
+		d.Advice = "make sure that both sides agree on markers."
 	case f.CRCGood > 0 && f.Rare().Gaps == 0 && f.Rare().CRCUnverifiable == 0:
-		d.Also = append(d.Also, fmt.Sprintf("But the CRC of each FPDU that the %s sent is right, as it was captured.", peer))
-		d.Advice = fmt.Sprintf("look behind the capture point: the way from there to the %s, or the %s itself, changed the octets or computes the CRC wrongly.", dir.Sender(), dir.Sender())
+		d.Also = append(d.Also, fmt.Sprintf("But in the capture the CRC of each FPDU that the %s sent is right.", peer))
+		d.Advice = fmt.Sprintf("look behind the capture point: the path from there to the %s or the %s itself changed the octets, or computes the CRC wrongly.", dir.Sender(), dir.Sender())
 	}
 }
 
@@ -259,7 +259,7 @@ func (a *about) otherwiseMarked(dir trace.Dir) string {
 	case f.MarkersSeen == mpa.Yes:
 		return "markers, though there should be none"
 	case f.Markers > 0 && receiver.HasStartup && !receiver.Startup.M:
-		return "markers, as revision 0 has them though nobody asks for them"
+		return "markers, as in revision 0, though nobody asks for them"
 	}
 	return ""
 }
@@ -276,16 +276,16 @@ func (a *about) whereFrom(dir trace.Dir, c rdmap.TermCode) string {
 	advice := fmt.Sprintf("compare the STag with the one that the %s advertised", dir.Sender())
 	switch whole := a.SYN && f.Rare().Gaps == 0; {
 	case !whole || others > 0 || sends > 1 || sends == 1 && len(s.ULPPrivate) > 0:
-		advice += ", and see whether it was invalidated or deregistered before"
+		advice += ", and check whether that one was invalidated or deregistered before"
 	case sends == 1:
-		advice += "; only its one Send can have carried it"
+		advice += "; only its one Send can have carried that one"
 	case len(s.ULPPrivate) > 0:
-		advice += fmt.Sprintf("; only its private data (frame %d) can have carried it", s.StartupFrame)
+		advice += fmt.Sprintf("; only its private data (frame %d) can have carried that one", s.StartupFrame)
 	default:
 		return advice + "; it advertised none on this connection."
 	}
 	if c.Layer == rdmap.LayerDDP { // it has no code for missing access rights
-		advice += ". If it is that one, see whether its memory allows remote writes"
+		advice += ". If they are the same, check whether the memory of the " + dir.Sender() + " allows remote writes"
 	}
 	return advice + "."
 }

@@ -24,7 +24,7 @@ func (a *about) ownAnswer(d *Diagnosis, dir trace.Dir, t *trace.Terminate, cause
 	if q.Opcode != rdmap.OpReadResponse || !q.Match.Found() || !placed && !opcode || slices.ContainsFunc(caused, aboutQuoted(q)) {
 		return
 	}
-	where := "its own Read Request"
+	where := "the " + side + "'s own Read Request"
 	switch {
 	case q.Asked > 0:
 		where += fmt.Sprintf(" in frame %d", q.Asked)
@@ -39,22 +39,22 @@ func (a *about) ownAnswer(d *Diagnosis, dir trace.Dir, t *trace.Terminate, cause
 		d.Advice = tryVersionsOf(side)
 		return
 	}
-	d.Text += fmt.Sprintf(" That is where %s asks for the octets.", where)
+	d.Text += " " + sentence(where+" names that place")
 	switch t.Code.Code {
 	case tagBounds:
-		d.Advice = fmt.Sprintf("compare offset and length of the Read with the memory of the %s in which it is to be placed.", side)
+		d.Advice = fmt.Sprintf("compare offset and length of the Read with the memory of the %s that is to receive the data.", side)
 	case tagWrap:
-		d.Advice = fmt.Sprintf("look at where the %s lets its Reads be placed.", side)
+		d.Advice = fmt.Sprintf("check the sink that the %s names in its Reads.", side)
 		if q.Header.TO+uint64(max(q.Octets, 0)) == 0 {
 			d.Also = append(d.Also, lastOctet)
 		}
 	default:
-		d.Advice = fmt.Sprintf("look at the memory of the %s in which the Read is to be placed: it has to be registered for this connection until the answer has come.", side)
+		d.Advice = fmt.Sprintf("check the memory of the %s that is to receive the data: it has to stay registered for this connection until the answer has come.", side)
 	}
 }
 
 // lastOctet is said of octets that end exactly at 2^64.
-const lastOctet = "Its last octet has the highest TO that there is: that is no wrap, though some take it for one."
+const lastOctet = "Its last octet has the highest possible TO. That is not a wrap, though some implementations take it for one."
 
 // noWrap is the rule that octets do not wrap around, deviating the advice that the error is about a Read Response that deviates from
 // its request.
@@ -65,7 +65,7 @@ const (
 
 // tryVersionsOf is what to try where a side refuses what is right.
 func tryVersionsOf(side string) string {
-	return fmt.Sprintf("compare the versions of the driver and of the RNIC of the %s.", side)
+	return fmt.Sprintf("check the versions of the driver and the RNIC of the %s.", side)
 }
 
 // aboutQuoted tells findings that say that the quoted PDU is wrong.
@@ -100,7 +100,7 @@ func (a *about) answeredAlready(d *Diagnosis, dir trace.Dir, t *trace.Terminate)
 		return
 	}
 	d.Dir = dir
-	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. The %s had answered that already, in frame %d.",
+	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. The %s had already answered it in frame %d.",
 		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), side, q.Answered)
-	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", side)
+	d.Advice = checkLog(side)
 }

@@ -17,14 +17,14 @@ func TestTerminate_OwnFault(t *testing.T) {
 		name, script, want string
 		dir                trace.Dir
 	}{
-		{"an STag", "[connect, " + read + "{terminate: 1/1/00, from: client, quote: last}, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
-		{"one of several", "[connect, " + read + "{read: 64, into: {to: 7}}, {terminate: 1/1/02, from: client, quote: last}, close]", "its own Read Request in frame 8 asks for the octets", trace.I2R},
-		{"bounds", "[connect, " + read + "{terminate: 1/1/01, from: client, quote: last}, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
-		{"an opcode", "[connect, " + read + "{terminate: 0/2/06, from: client, quote: last}, close]", "the answer to its own Read Request in frame 6", trace.I2R},
-		{"a wrap", "[connect, {read: 16, into: {to: 0xfffffffffffffff0}}, send 5, close]", "its own Read Request in frame 6 asks for the octets", trace.I2R},
+		{"an STag", "[connect, " + read + "{terminate: 1/1/00, from: client, quote: last}, close]", "The initiator's own Read Request in frame 6 names that place", trace.I2R},
+		{"one of several", "[connect, " + read + "{read: 64, into: {to: 7}}, {terminate: 1/1/02, from: client, quote: last}, close]", "The initiator's own Read Request in frame 8 names that place", trace.I2R},
+		{"bounds", "[connect, " + read + "{terminate: 1/1/01, from: client, quote: last}, close]", "The initiator's own Read Request in frame 6 names that place", trace.I2R},
+		{"an opcode", "[connect, " + read + "{terminate: 0/2/06, from: client, quote: last}, close]", "the answer to the initiator's own Read Request in frame 6", trace.I2R},
+		{"a wrap", "[connect, {read: 16, into: {to: 0xfffffffffffffff0}}, send 5, close]", "The initiator's own Read Request in frame 6 names that place", trace.I2R},
 		{"a queue", "[connect, " + atomic + "{terminate: 1/2/01, from: client, quote: last}, close]", "the answers to its own Atomic Requests", trace.I2R},
-		{"an atomic that was answered", "[connect, " + atomic + "{terminate: 0/2/07, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
-		{"a Read that was answered", "[connect, " + read + "{terminate: 0/1/01, from: server, quote: last}, close]", "The responder had answered that already, in frame 7.", trace.R2I},
+		{"an atomic that was answered", "[connect, " + atomic + "{terminate: 0/2/07, from: server, quote: last}, close]", "The responder had already answered it in frame 7.", trace.R2I},
+		{"a Read that was answered", "[connect, " + read + "{terminate: 0/1/01, from: server, quote: last}, close]", "The responder had already answered it in frame 7.", trace.R2I},
 		{"a Write up to the end", "[connect, {write: 16, to: {to: 0xfffffffffffffff0}}, send 5, close]", "The initiator wrote up to the end of the address space", trace.I2R},
 		{"a wrap without a Write", "[connect, send 10, {terminate: 1/1/03, from: server}, close]", "Nothing that the initiator sent can cause that error", trace.R2I},
 		{"an STag without a message", "[connect, send 10, {terminate: 0/1/00}, close]", "Nothing that the responder sent can cause that error", trace.I2R},
@@ -66,7 +66,7 @@ func TestTerminate_Markers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[trace.Dir]string{trace.I2R: "The responder sends no markers, though there should be some.", trace.R2I: "The initiator sends markers, as revision 0 has them"}
+	want := map[trace.Dir]string{trace.I2R: "The responder sends no markers, though there should be some.", trace.R2I: "The initiator sends markers, as in revision 0"}
 	for _, d := range diagnosed(t, written(t, s, false)) {
 		if d.Kind != diagnose.Terminated {
 			continue

@@ -29,7 +29,7 @@ func (a *about) quotesNothingSent(d *Diagnosis, dir trace.Dir, t *trace.Terminat
 	}
 	side := dir.Sender()
 	d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", side, a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
-	d.Advice = fmt.Sprintf("look into the log of the %s for that time, and for what changes octets between the capture point and the %s.", side, side)
+	d.Advice = fmt.Sprintf("check the log of the %s for that time, and look for something that changes octets between the capture point and the %s.", side, side)
 }
 
 // unserved says why the side that sent a Terminate may have been unable to do what it was asked for.
@@ -44,7 +44,7 @@ func (a *about) unserved(d *Diagnosis, dir trace.Dir, t *trace.Terminate, caused
 			d.Dir = 1 - dir
 			d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", dir.Sender(), a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
 		}
-		d.Also = append(d.Also, "This Terminate is the one that RFC 7306 section 8.2 has for an atomic operation whose address is no multiple of 8.")
+		d.Also = append(d.Also, "RFC 7306 section 8.2 names this Terminate for an atomic operation whose address is not a multiple of 8.")
 		d.Advice = fmt.Sprintf("let the %s use addresses that are a multiple of 8 for atomic operations.", (1 - dir).Sender())
 		return
 	}
@@ -68,9 +68,9 @@ func (a *about) wrappedSink(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	}
 	side, f := dir.Sender(), found[0]
 	d.Dir, d.Title = dir, "ended by an error: a Read beyond the end of the address space"
-	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. That is where its own Read Request in frame %d asks for the octets: %s.",
-		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), f.Frame, f.Message)
-	d.Advice = fmt.Sprintf("look at where the %s lets its Reads be placed: offset and length must stay below 2^64.", side)
+	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. It is about: %s. The %s's own Read Request in frame %d names that place: %s.",
+		side, t.Code.Name(), t.Frame, a.andEnded(dir), quotedMessage(q), side, f.Frame, f.Message)
+	d.Advice = fmt.Sprintf("check the sink that the %s names in its Reads: offset and length must stay below 2^64.", side)
 	if !slices.Contains(d.Frames, f.Frame) {
 		d.Frames = append(d.Frames, f.Frame)
 	}
@@ -87,7 +87,7 @@ func (a *about) lessGranted(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 		q.ORD == open || r.IRD == open || r.IRD >= q.ORD || q.IRD != open && r.ORD != open && r.ORD > q.IRD {
 		return
 	}
-	d.Text = fmt.Sprintf("The Reply (frame %d) grants IRD %d, and the Request asks for ORD %d: the initiator %s the Terminate %s (frame %d)%s.",
+	d.Text = fmt.Sprintf("The Reply (frame %d) grants IRD %d, but the Request asks for ORD %d: the initiator %s the Terminate %s (frame %d)%s.",
 		res.StartupFrame, r.IRD, q.ORD, a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
 	d.Advice = "lower the ORD of the initiator, or raise the IRD of the responder."
 }
@@ -148,8 +148,8 @@ func (a *about) uncaused(d *Diagnosis, dir trace.Dir, t *trace.Terminate) {
 	}
 	d.Dir = dir
 	d.Text = fmt.Sprintf("The %s %s the Terminate %s (frame %d)%s.", dir.Sender(), a.endedWith(dir), t.Code.Name(), t.Frame, a.andEnded(dir))
-	d.Also = append(d.Also, fmt.Sprintf("Nothing that the %s sent can cause that error, and it quotes nothing: it may be an error of the %s itself.", peer, dir.Sender()))
-	d.Advice = fmt.Sprintf("look into the log of the %s for that time.", dir.Sender())
+	d.Also = append(d.Also, fmt.Sprintf("Nothing that the %s sent can cause that error, and the Terminate quotes nothing: it may be an error of the %s itself.", peer, dir.Sender()))
+	d.Advice = checkLog(dir.Sender())
 }
 
 // allSeen reports whether all that a side sent was captured and could be read, with the T bits and the queues that the opcodes ask for.

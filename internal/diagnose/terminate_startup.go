@@ -15,7 +15,7 @@ func (a *about) outsideStartup(d *Diagnosis, dir trace.Dir, t *trace.Terminate) 
 		return
 	}
 	d.Dir = dir
-	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. %s: its code may be wrong.", dir.Sender(), t.Code.Name(), t.Frame, a.andEnded(dir), why)
+	d.Text = fmt.Sprintf("The %s sent the Terminate %s (frame %d)%s. %s, so the code of the Terminate may be wrong.", dir.Sender(), t.Code.Name(), t.Frame, a.andEnded(dir), why)
 	d.Advice = tryDrivers
 }
 

@@ -126,7 +126,7 @@ func TestTerminate_Unfounded(t *testing.T) {
 				if d.Kind != diagnose.Terminated {
 					continue
 				}
-				if said := d.Sentences(); !strings.HasSuffix(said, c.want) || strings.Contains(said, "says the") {
+				if said := d.Sentences(); !strings.HasSuffix(said, c.want) || strings.Contains(said, "says that") {
 					t.Errorf("it says %q, and not in the end %q", said, c.want)
 				}
 				if !d.HasDir || d.Dir != trace.R2I || strings.Contains(d.Advice, "initiator") {

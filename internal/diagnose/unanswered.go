@@ -67,7 +67,7 @@ func (a *about) noAnswer() {
 	}
 	switch {
 	case why != "" && !early && (a.Ending == trace.Open || a.EndedBy != trace.R2I):
-		d.Text = fmt.Sprintf("No answer of the responder to the %s in frame %d was captured", request, ini.StartupFrame)
+		d.Text = fmt.Sprintf("No answer from the responder to the %s in frame %d was captured", request, ini.StartupFrame)
 		if d.same = "open"; a.Ending == trace.Open {
 			d.Text += fmt.Sprintf(" until %s%s.", a.lastLook(), later(a.until()-ini.StartupTime))
 		} else {
@@ -85,7 +85,7 @@ func (a *about) noAnswer() {
 		d.Text = fmt.Sprintf("The responder %s the connection in frame %d, before it got the %s in frame %d.", a.ended(), a.EndFrame, request, ini.StartupFrame)
 		d.same = "before the request"
 	case a.EndedBy == trace.R2I:
-		d.Text = fmt.Sprintf("The responder %s the connection (frame %d) in place of an answer to the %s in frame %d.",
+		d.Text = fmt.Sprintf("The responder %s the connection (frame %d) instead of answering the %s in frame %d.",
 			a.ended(), a.EndFrame, request, ini.StartupFrame)
 		d.same = "responder"
 	default:
@@ -105,7 +105,7 @@ func (a *about) noAnswer() {
 	} else if a.Transport == trace.TCP && !early {
 		d.Also = append(d.Also, a.mayIgnore()...)
 	}
-	d.Advice = "look into the log of the responder for the time of the request, and whether an iWARP application listens on that port."
+	d.Advice = "check the log of the responder for the time of the request, and check whether an iWARP application listens on that port."
 	if a.wrongReply(&d) {
 		return
 	}
@@ -153,9 +153,9 @@ func (a *about) mayMiss(f *trace.Flow) string {
 	case f.Cut || r.Partial > 0:
 		return "The snap length cut off octets of the responder; the answer may have been among them."
 	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP == nil || a.Side[trace.R2I].SCTP.InitFrame == 0 || a.Side[trace.R2I].SCTP.InitCut):
-		return "The INIT or INIT ACK of the responder is missing or cut, and with it the addresses that it has; the answer may have come from another one."
+		return "The INIT or INIT ACK of the responder is missing or cut, and with it the list of its addresses; the answer may have come from another one."
 	case a.Transport == trace.SCTP && (a.Side[trace.R2I].SCTP.Unseen || a.Side[0].SCTP.GapTSNs+a.Side[1].SCTP.GapTSNs > 0):
-		return "Packets of the association are missing from the capture, or stand in another order than they passed; the answer may have been among them."
+		return "Packets of the association are missing from the capture, or are in another order than they passed; the answer may have been among them."
 	case a.Transport == trace.TCP && !f.Started:
 		return "The start of what the responder sent is missing from the capture; the answer may have been there."
 	}
@@ -170,21 +170,21 @@ func (a *about) mayIgnore() (why []string) {
 		return nil
 	}
 	if a.Flow[trace.I2R].StartAcked > 0 && a.EndedBy != trace.R2I {
-		why = append(why, "Its TCP acknowledged the request, so the request arrived: the RNIC or the upper layer did not answer.")
+		why = append(why, "The responder's TCP acknowledged the request, so the request arrived: the RNIC or the upper layer did not answer.")
 	}
 	const commonLimit = 256 // of private data in octets; siw closes beyond it
 	switch {
 	case s.Rev > 2:
-		why = append(why, fmt.Sprintf("The request has revision %d, which few know: that may be the reason.", s.Rev))
+		why = append(why, fmt.Sprintf("The request has revision %d, which few implementations know: that may be the reason.", s.Rev))
 	case s.PDLength > mpa.MaxPrivateData:
-		why = append(why, fmt.Sprintf("The request announces %s of private data and %d are allowed: that may be the reason.", octets(uint64(s.PDLength)), mpa.MaxPrivateData))
+		why = append(why, fmt.Sprintf("The request announces %s of private data, but only %d are allowed: that may be the reason.", octets(uint64(s.PDLength)), mpa.MaxPrivateData))
 	case s.PDLength > commonLimit:
 		why = append(why, fmt.Sprintf("The request has %s of private data, more than some stacks take (%d): that may be the reason.", octets(uint64(s.PDLength)), commonLimit))
 	case a.Ending == trace.FIN && a.EndedBy == trace.R2I && a.Side[trace.I2R].HasEnhanced:
 		e := a.Side[trace.I2R].Enhanced
 		why = append(why, fmt.Sprintf("The request is enhanced (revision 2, IRD %d, ORD %d). A responder closes if it does not know RFC 6581, or if it cannot serve these depths: that may be the reason.", e.IRD, e.ORD))
 	case a.Flow[trace.I2R].FPDUs > 0:
-		why = append(why, "The initiator sent an FPDU before the answer, which it may not: that may be the reason.")
+		why = append(why, "The initiator sent an FPDU before the answer, which is not allowed: that may be the reason.")
 	}
 	return why
 }
@@ -206,7 +206,7 @@ func (a *about) lateAnswer() {
 	d := Diagnosis{
 		Kind: StartupLate, Severity: conformance.Warning, Dir: trace.R2I, HasDir: true,
 		Frames: framesAt(res.StartupFrame, ini.StartupFrame), Title: "answered late",
-		Advice: "find out why the responder took so long: its upper layer accepts the connection, or its processor is busy.",
+		Advice: "find out why the responder took so long: its upper layer may have been slow to accept the connection, or its processor may have been busy.",
 	}
 	if tooLate {
 		d.Severity, d.Title, d.same = conformance.Error, "answered too late", "gave up"

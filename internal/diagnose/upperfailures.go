@@ -31,12 +31,12 @@ func (a *about) upperFailure(who trace.Dir, f *trace.UpperFailures) {
 	}
 	d := Diagnosis{
 		Kind: UpperFailed, Severity: conformance.Note, Dir: who, HasDir: true, Frames: framesAt(f.Frame, f.Asked),
-		Title: u.Protocol + " tells of errors", same: u.Protocol + statusWords(most),
-		Advice: fmt.Sprintf("look into the log of the %s for that time: %s says why.", who.Sender(), answerers[u.Protocol]),
+		Title: u.Protocol + " reports errors", same: u.Protocol + statusWords(most),
+		Advice: fmt.Sprintf("check the log of the %s for that time: %s says why.", who.Sender(), answerers[u.Protocol]),
 	}
-	d.Text = "The upper layer tells of errors: "
+	d.Text = "The upper layer reports errors: "
 	if !a.wrong() {
-		d.same, d.Text = d.same+" alone", "iWARP did what it should; the upper layer tells of errors: "
+		d.same, d.Text = d.same+" alone", "iWARP worked as it should, but the upper layer reports errors: "
 	}
 	answered := Counted(f.Count, "operation", "operations")
 	if all := u.Asked[1-who]; all >= f.Count {

@@ -17,9 +17,9 @@ func TestUpperFailures_Words(t *testing.T) {
 		want  string
 	}{
 		{trace.ByPort, trace.Open, ""},
-		{trace.ByContent, trace.Open, "iWARP did what it should; the upper layer tells of errors: the initiator answered 2 operations of NVMe/RDMA with an error. " +
+		{trace.ByContent, trace.Open, "iWARP worked as it should, but the upper layer reports errors: the initiator answered 2 operations of NVMe/RDMA with an error. " +
 			"The request of the first one is not known: Internal Error (0x0006), in frame 7. All have the same status."},
-		{trace.ByPrivateData, trace.RST, "The upper layer tells of errors: the initiator answered 2 operations"},
+		{trace.ByPrivateData, trace.RST, "The upper layer reports errors: the initiator answered 2 operations"},
 	} {
 		c := trace.Connection{Outcome: trace.Accepted, Negotiated: true, Ending: tt.ended, EndFrame: 9}
 		c.Side[trace.I2R].HasStartup, c.Side[trace.R2I].HasStartup = true, true

@@ -46,8 +46,8 @@ func TestProbesOfNothing(t *testing.T) {
 	}{
 		{"answered", 200e6, true, false, "probed the closed window 5 times", "answered none"},
 		{"unanswered", 200e6, false, false, "answered none of these probes", "no problem"},
-		{"answered, and a reset", 200e6, true, true, "The receive window of the responder was closed: nothing took", "look into the log"},
-		{"unanswered, and a reset", 200e6, false, true, "answered none of these probes", "look into the log"},
+		{"answered, and a reset", 200e6, true, true, "The receive window of the responder was closed: nothing took", "check the log"},
+		{"unanswered, and a reset", 200e6, false, true, "answered none of these probes", "check the log"},
 		{"keep-alives", 60e9, true, false, "", "stalled"},
 	} {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 2, CRC: true})

@@ -26,17 +26,17 @@ func (a *about) wrongTag(dir trace.Dir, s *trace.SCTPSide) {
 	me, w := dir.Sender(), &s.WrongTags
 	d := Diagnosis{
 		Kind: HalfOpened, Severity: conformance.Note, Dir: dir, HasDir: true, Frames: framesAt(w.Frame), Title: "packets with a wrong verification tag", same: "tag",
-		Text: fmt.Sprintf("The packet in the name of the %s in frame %d has the verification tag 0x%08x, and those of this association have 0x%08x: a receiver "+
+		Text: fmt.Sprintf("The packet in the name of the %s in frame %d has the verification tag 0x%08x, but those of this association have 0x%08x: a receiver "+
 			"discards it (RFC 9260 section 8.5).", me, w.Frame, w.Tag, s.Tag),
 	}
 	if w.Count > 1 {
-		d.Text += fmt.Sprintf(" So it is with %s of it.", Counted(w.Count-1, "further packet", "further packets"))
+		d.Text += fmt.Sprintf(" The same holds for %s of it.", Counted(w.Count-1, "further packet", "further packets"))
 	}
 	if w.On > 0 {
 		d.Text += fmt.Sprintf(" The %s went on with the association in frame %d.", me, w.On)
 		d.Frames = append(d.Frames, w.On)
 	}
-	d.Text += fmt.Sprintf(" It may be left over from another association on the same ports, or not have come from the %s.", me)
+	d.Text += fmt.Sprintf(" It may be left over from another association on the same ports, or it may not have come from the %s.", me)
 	d.Advice = foreign("packet", me)
 	a.add(d)
 }
