@@ -48,7 +48,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "DDP-SSN", Stands: "DDP Stream Sequence Number", Also: []string{"SSN"}, Ref: "RFC 5043 section 5.2", See: []string{"Stream Session"},
-		Says: "A number in front of each DDP segment over SCTP. SCTP hands messages on without order, and this number restores it within a stream session.",
+		Says: "A number in front of each DDP segment over SCTP. SCTP delivers messages without order, and this number restores the order within a stream session.",
 	},
 	{
 		Name: "EMSS", Stands: "Effective Maximum Segment Size", Ref: "RFC 5044 section 2", See: []string{"MULPDU"},
@@ -64,7 +64,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "Full Operation", Also: []string{"full operation phase"}, Ref: "RFC 5044 section 7.1", See: []string{"Startup"},
-		Says: "The phase of a connection behind the two startup frames, in which everything on the stream is an FPDU. The responder may not send in it before it has received the first FPDU of the initiator.",
+		Says: "The phase of a connection after the two startup frames, in which everything on the stream is an FPDU. In this phase the responder may not send before it has received the first FPDU of the initiator.",
 	},
 	{
 		Name: "Gap", Ref: "docs/output.md", See: []string{"Resync"},
@@ -72,7 +72,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "Immediate Data", Ref: "RFC 7306 section 6", See: []string{"Send"},
-		Says: "A message of eight octets that goes to queue 0 like a Send. It is used behind an RDMA Write to tell the peer that the data is there.",
+		Says: "A message of eight octets that goes to queue 0 like a Send. It is used after an RDMA Write to tell the peer that the data is there.",
 	},
 	{
 		Name: "Initiator", Also: []string{"MPA initiator"}, Ref: "RFC 5044 section 7.1", See: []string{"Responder", "i2r"},
@@ -88,7 +88,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "IRD", Stands: "Inbound RDMA Read Queue Depth", Also: []string{"inbound read depth"}, Ref: "RFC 6581 section 9.1", See: []string{"ORD", "RDMA Read"},
-		Says: "How many RDMA Read Requests and Atomic Requests a side can hold at a time as their responder. The ORD of the peer must not be larger; a Request beyond it ends the connection.",
+		Says: "How many RDMA Read Requests and Atomic Requests a side can hold at a time as their responder. The ORD of the peer must not be larger; a Request beyond the IRD ends the connection.",
 	},
 	{
 		Name: "Last flag", Also: []string{"L bit", "L flag"}, Ref: "RFC 5041 section 4.1", See: []string{"Segment"},
@@ -100,7 +100,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "Marker", Also: []string{"markers", "FPDUPTR"}, Ref: "RFC 5044 section 4.3", See: []string{"FPDU"},
-		Says: "Four octets that stand in the stream every 512 octets and point back to the beginning of their FPDU. A receiver finds its place again with them. Each side decides by the M bit whether it wants to receive them; most stacks do not.",
+		Says: "Four octets that stand in the stream every 512 octets and point back to the beginning of their FPDU. With them a receiver can find its place again. Each side decides by the M bit whether it wants to receive them; most stacks do not.",
 	},
 	{
 		Name: "MO", Stands: "Message Offset", Ref: "RFC 5041 section 4.3", See: []string{"MSN", "Untagged Buffer"},
@@ -128,7 +128,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "Peer-to-Peer", Also: []string{"p2p", "A bit"}, Ref: "RFC 6581 section 9.2", See: []string{"RTR", "Enhanced RDMA Connection Establishment"},
-		Says: "A connection on which either side may send first. Because MPA lets only the initiator begin, the initiator sends an RTR as its first FPDU, and the responder may send when it has arrived. The A bit of the enhanced word asks for it.",
+		Says: "A connection on which either side may send first. Because MPA lets only the initiator begin, the initiator sends an RTR as its first FPDU, and the responder may send once this has arrived. The A bit of the enhanced word asks for it.",
 	},
 	{
 		Name: "Private Data", Ref: "RFC 5044 section 7.1", See: []string{"Startup"},
@@ -140,7 +140,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "RDMA", Stands: "Remote Direct Memory Access", Ref: "RFC 5040 section 1", See: []string{"RDMAP"},
-		Says: "To read and write the memory of another host without its processor copying the data.",
+		Says: "Reading and writing the memory of another host without its processor copying the data.",
 	},
 	{
 		Name: "RDMA Read", Also: []string{"Read"}, Ref: "RFC 5040 section 5.2", See: []string{"Read Request", "Read Response", "IRD"},
@@ -152,7 +152,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "RDMAP", Stands: "Remote Direct Memory Access Protocol", Ref: "RFC 5040 section 1", See: []string{"DDP", "RDMA Read", "RDMA Write", "Send"},
-		Says: "The upper layer of iWARP: it makes Send, RDMA Write, RDMA Read, Atomic Operations and Terminate of DDP messages.",
+		Says: "The upper layer of iWARP: it builds Send, RDMA Write, RDMA Read, Atomic Operations and Terminate from DDP messages.",
 	},
 	{
 		Name: "Read Request", Ref: "RFC 5040 section 4.4", See: []string{"RDMA Read", "Read Response"},
@@ -196,7 +196,7 @@ var terms = [...]Term{
 	},
 	{
 		Name: "RTR", Stands: "Ready to Receive", Also: []string{"ready to receive"}, Ref: "RFC 6581 section 9.2", See: []string{"Peer-to-Peer", "IRD"},
-		Says: "The first FPDU of the initiator on a peer-to-peer connection: a Send, RDMA Write or RDMA Read of zero octets. It opens the way for the responder. Startup frames say which kinds each side takes.",
+		Says: "The first FPDU of the initiator on a peer-to-peer connection: a Send, RDMA Write or RDMA Read of zero octets. It lets the responder send. Startup frames say which kinds each side takes.",
 	},
 	{
 		Name: "Segment", Also: []string{"DDP segment"}, Ref: "RFC 5041 section 2.3", See: []string{"Last flag", "ULPDU"},
@@ -208,19 +208,19 @@ var terms = [...]Term{
 	},
 	{
 		Name: "Snap length", Also: []string{"snaplen"}, Ref: "docs/output.md", See: []string{"Gap"},
-		Says: "The most octets of a frame that a capture keeps. Of what was cut, CRCs cannot be verified and payload is not there; capture with -s 0.",
+		Says: "The most octets of a frame that a capture keeps. Where frames are cut, CRCs cannot be verified and payload is missing; capture with -s 0.",
 	},
 	{
 		Name: "Startup", Also: []string{"MPA startup", "startup frame"}, Ref: "RFC 5044 section 7.1", See: []string{"Request Frame", "Reply Frame", "Full Operation"},
-		Says: "The exchange of MPA Request and MPA Reply at the beginning of a connection, or later on one that was plain TCP before. It settles revision, CRC, markers and, enhanced, read depths.",
+		Says: "The exchange of MPA Request and MPA Reply at the beginning of a connection, or later on one that was plain TCP before. It settles revision, CRC and markers and, if it is enhanced, read depths.",
 	},
 	{
 		Name: "STag", Stands: "Steering Tag", Also: []string{"Rkey", "remote key"}, Ref: "RFC 5041 section 2.3", See: []string{"TO", "Tagged Buffer"},
-		Says: "A 32-bit name of a buffer that its owner has registered and told the peer. A Write or Read needs a valid one with the right permission. To guess one is an attack, to use an old one a frequent fault.",
+		Says: "A 32-bit name of a buffer that its owner has registered and told the peer. A Write or Read needs a valid one with the right permission. Guessing one is an attack; using an old one is a frequent fault.",
 	},
 	{
 		Name: "Streaming Mode", Also: []string{"streaming"}, Ref: "RFC 5044 section 7.1", See: []string{"Full Operation"},
-		Says: "The time in which a connection is plain TCP, before its startup frames. Some applications exchange messages in it first.",
+		Says: "The time in which a connection is plain TCP, before its startup frames. Some applications exchange messages during this time.",
 	},
 	{
 		Name: "Stream Session", Also: []string{"DDP stream session"}, Ref: "RFC 5043 section 6", See: []string{"DDP-SSN"},
