@@ -66,7 +66,7 @@ func withoutSACK(f capture.Frame) capture.Frame {
 	const sack, chunks, ip = 16, sctpOffset + sctp.HeaderLen, sctpOffset - 20
 	f.Data = slices.Concat(f.Data[:chunks], f.Data[chunks+sack:])
 	f.OrigLen -= sack
-	binary.BigEndian.PutUint16(f.Data[ip+2:], uint16(len(f.Data)-ip)) //nolint:gosec // a small packet
+	binary.BigEndian.PutUint16(f.Data[ip+2:], uint16(len(f.Data)-ip))
 	sctp.Seal(f.Data[sctpOffset:])
 	return f
 }

@@ -528,7 +528,6 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 		h.First = firstOf(s)
 		h.Opening.place(p)
 	}
-	c.quoted(s)
 	s.findAnswer()
 	gapless := have&catalogue.MsgSync != 0
 	have = c.ofAnswers(s, have)
@@ -563,6 +562,7 @@ func (c *Conn) data(h *Direction, p *trace.PDU, trusted bool, have catalogue.Gat
 
 // takesIn records a segment as a part of its message and its exchange, once the rules were asked.
 func (c *Conn) takesIn(s *Segment, have catalogue.Gate, gapless bool) {
+	c.quoted(s)
 	if s.rel == Stray {
 		s.rereads()
 	}

@@ -268,13 +268,18 @@ func judgeControlBits(r *rules.Report, t *model.Terminate) {
 		reportTerminate(r, catalogue.None, t, "header control bits are set for an error that concerns no segment", model.BitsText(k), "M=0 D=0 R=0")
 	case k.Layer == 1 && (k.EType == 1 || k.EType == 2) && (!k.M || !k.D):
 		reportTerminate(r, catalogue.None, t, "the Terminate reports a DDP error without quoting the segment in error", model.BitsText(k), "M=1 D=1")
-	case k.Layer == 0 && k.EType == 1 && t.Header != nil && t.Op == model.OpReadRequest && !k.R && !t.Every(lacksRequest):
+	case k.Layer == 0 && k.EType == 1 && !k.R && quotesRead(t):
 		reportTerminate(r, catalogue.None, t, "the Terminate reports a protection error of a Read without quoting its header", model.BitsText(k), "R=1")
 	case k.R && t.Header != nil && t.Op != model.OpReadRequest:
 		reportTerminate(r, catalogue.None, t, "the Terminate quotes an RDMA header of a message that has none", fmt.Sprintf("R=1 with %v", t.Op), "R=0")
 	case k.Layer == 0 && concernsSegment(k) && !k.D && r.Trace.Flow[t.Peer.Dir].Rare().Malformed == 0: // else it may be about one without a whole header
 		reportTerminate(r, catalogue.Note, t, "the Terminate reports an RDMAP error without quoting the header of the segment in error", model.BitsText(k), "D=1 if possible")
 	}
+}
+
+// quotesRead reports whether a Terminate quotes a segment with a Read Request, all of which can be quoted.
+func quotesRead(t *model.Terminate) bool {
+	return t.Header != nil && t.Op == model.OpReadRequest && !t.Every(lacksRequest)
 }
 
 // lacksRequest reports whether a segment has no whole Read Request that can be quoted.
