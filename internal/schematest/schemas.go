@@ -2,11 +2,10 @@ package schematest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -24,65 +23,60 @@ func Folder() string { return filepath.Join(root(), "docs", "schema") }
 // suffix is how the files of schemas end.
 const suffix = ".schema.json"
 
-// compiled are the schemas by name; sarif is the one that OASIS has published.
-var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
-	files, err := filepath.Glob(filepath.Join(Folder(), "*"+suffix))
-	if err != nil {
-		return nil, err
+// address is where the schemas are published, by their $id.
+const address = "https://raw.githubusercontent.com/iwdissect/iwdissect/main/docs/schema/"
+
+// inFolder loads the schemas of the project.
+type inFolder struct{}
+
+// Load implements [jsonschema.URLLoader].
+func (inFolder) Load(url string) (any, error) {
+	name, ok := strings.CutPrefix(url, address)
+	if !ok {
+		return nil, fmt.Errorf("%s is no schema of the project", url)
 	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	ids := map[string]string{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		var head struct {
-			ID string `json:"$id"`
-		}
-		if err := json.Unmarshal(text, &head); err != nil {
-			return nil, err
-		}
-		if err := c.AddResource(head.ID, doc); err != nil {
-			return nil, err
-		}
-		name := filepath.Base(file)
-		ids[name[:len(name)-len(suffix)]] = head.ID
+	return jsonschema.FileLoader{}.Load("file://" + filepath.Join(Folder(), name))
+}
+
+// schemas are those that were asked for: to compile all of them would take a process that validates one
+// document longer than that.
+var schemas struct {
+	sync.Mutex
+	*jsonschema.Compiler // it remembers what it has compiled
+}
+
+// schemaOf compiles a schema; sarif is the one that OASIS has published.
+func schemaOf(name string) (*jsonschema.Schema, error) {
+	schemas.Lock()
+	defer schemas.Unlock()
+	if schemas.Compiler == nil {
+		schemas.Compiler = jsonschema.NewCompiler()
+		schemas.AssertFormat()
+		schemas.UseLoader(jsonschema.SchemeURLLoader{"https": inFolder{}, "file": jsonschema.FileLoader{}})
 	}
-	out := map[string]*jsonschema.Schema{}
-	for name, id := range ids {
-		if out[name], err = c.Compile(id); err != nil {
-			return nil, err
-		}
+	if name == sarif {
+		return schemas.Compile(filepath.Join(root(), "internal", "cli", "testdata", "sarif-schema-2.1.0.json"))
 	}
-	out["sarif"], err = c.Compile(filepath.Join(root(), "internal", "cli", "testdata", "sarif-schema-2.1.0.json"))
-	return out, err
-})
+	return schemas.Compile(address + name + suffix)
+}
+
+const sarif = "sarif"
 
 // Names are the schemas that there are.
 func Names() ([]string, error) {
-	all, err := compiled()
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
+	files, err := filepath.Glob(filepath.Join(Folder(), "*"+suffix))
+	names := []string{sarif}
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), suffix))
 	}
 	return names, err
 }
 
 // As validates a JSON value by the schema of a name.
 func As(name string, text []byte) error {
-	all, err := compiled()
+	schema, err := schemaOf(name)
 	if err != nil {
 		return err
-	}
-	schema := all[name]
-	if schema == nil {
-		return fmt.Errorf("there is no schema %q", name)
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
