@@ -87,7 +87,7 @@ func TestFilters_Tshark(t *testing.T) {
 func sharedFields(t *testing.T) (known []*fields.Field, theirs map[*fields.Field]theirField) {
 	t.Helper()
 	theirs = map[*fields.Field]theirField{}
-	for _, line := range strings.Split(runTshark(t, nil, "-G", "fields"), "\n") {
+	for _, line := range strings.Split(glossary(t, "fields"), "\n") {
 		parts := strings.Split(line, "\t")
 		if len(parts) < 3 || parts[0] == "F" && len(parts) < 4 {
 			continue
@@ -121,6 +121,18 @@ func sharedFields(t *testing.T) (known []*fields.Field, theirs map[*fields.Field
 	return known, theirs
 }
 
+// glossaries are what tshark has printed of itself.
+var glossaries = map[string]string{}
+
+// glossary is what tshark prints of itself. Tests ask one after the other.
+func glossary(t *testing.T, what string) string {
+	t.Helper()
+	if glossaries[what] == "" {
+		glossaries[what] = runTshark(t, nil, "-G", what)
+	}
+	return glossaries[what]
+}
+
 // theirField is what a field is in tshark.
 type theirField struct {
 	protocol bool
@@ -138,7 +150,7 @@ func notCompared(name string) bool {
 func sharedNames(t *testing.T, known []*fields.Field) map[string]map[uint64]string {
 	t.Helper()
 	names := map[string]map[uint64]string{}
-	for _, line := range strings.Split(runTshark(t, nil, "-G", "values"), "\n") {
+	for _, line := range strings.Split(glossary(t, "values"), "\n") {
 		parts := strings.Split(line, "\t")
 		if len(parts) != 4 || !slices.ContainsFunc(known, func(f *fields.Field) bool { return f.Name == parts[1] }) {
 			continue
