@@ -65,7 +65,7 @@ const sarif = "sarif"
 // Names are the schemas that there are.
 func Names() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(Folder(), "*"+suffix))
-	names := []string{sarif}
+	names := append(make([]string, 0, 1+len(files)), sarif)
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), suffix))
 	}
