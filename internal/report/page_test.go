@@ -332,7 +332,9 @@ func TestPage_Damaged(t *testing.T) {
 // TestPage_Counts: one frame or rule of a diagnosis is not told as several, and the table of the connections counts FPDUs, which the
 // total of PDUs has more of by the frames of the startup.
 func TestPage_Counts(t *testing.T) {
-	d := func(frames []uint64, rules ...string) Diagnosis { return Diagnosis{Level: "error", Frames: frames, Rules: rules} }
+	d := func(frames []uint64, rules ...string) Diagnosis {
+		return Diagnosis{Level: "error", Frames: frames, Rules: rules}
+	}
 	page := pageOf(t, &Report{Captures: []*Capture{{
 		Diagnoses:   []Diagnosis{d([]uint64{13}, "MPA-REV-01"), d([]uint64{14, 15}, "MPA-REV-02", "MPA-REV-03")},
 		Connections: []Row{{FPDUs: 41}},
