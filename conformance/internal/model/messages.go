@@ -219,7 +219,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 			s.Queues[s.DDP.QN].strays = 0
 		}
 	case Renamed:
-		m.isRenamed(s)
+		m.rename(s)
 	case GoesOn:
 		m.goesOn(s)
 	case Behind, Stray, Rest:
@@ -232,8 +232,8 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 	s.bounded = s.DDP.Last && s.open == 0
 }
 
-// isRenamed takes the MSN or the STag of a segment that continues the message for another one of it.
-func (m *Message) isRenamed(s *Segment) {
+// rename notes the MSN or the STag of a segment that continues the message under another one.
+func (m *Message) rename(s *Segment) {
 	m.Alias, m.HasAlias = s.DDP.MSN, true
 	if m.Tagged {
 		m.Alias = s.DDP.STag
@@ -243,7 +243,7 @@ func (m *Message) isRenamed(s *Segment) {
 // goesOn notes how a segment that belongs to the message differs from its first one.
 func (m *Message) goesOn(s *Segment) {
 	if !m.Tagged && s.DDP.MSN != m.MSN {
-		m.isRenamed(s)
+		m.rename(s)
 	}
 	m.Changed = m.Changed || s.Changes(m)
 	if m.unended() {
