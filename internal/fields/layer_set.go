@@ -25,10 +25,10 @@ type Layers struct {
 	f     *pipeline.Frame
 	heads []Head
 	found int // headers, also those that are not looked at
-	// first and last are times of frames, before that of the frame before this one.
+	// first and last are moments of frames, before that of the frame before this one.
 	first, last, before int64
 	begun               bool
-	// shown is the time of the last frame that was shown, if hasShown.
+	// shown is the moment of the last frame that was shown, if hasShown.
 	shown    int64
 	hasShown bool
 	// follow: values of TCP that depend on the packets before are wanted.
@@ -58,12 +58,12 @@ func (l *Layers) Open(f *pipeline.Frame) {
 	l.f = f
 	l.carried = l.carried[:0]
 	l.buf, l.proto = l.buf[:0], l.proto[:0]
-	switch {
+	switch now := f.Moment(); {
 	case f.NoTime:
 	case !l.begun:
-		l.begun, l.first, l.before, l.last = true, f.Time, f.Time, f.Time
+		l.begun, l.first, l.before, l.last = true, now, now, now
 	default:
-		l.before, l.last = l.last, f.Time
+		l.before, l.last = l.last, now
 	}
 	l.heads, l.found = l.heads[:0], 0
 	l.find()
@@ -78,14 +78,13 @@ const protocolsName = "frame.protocols"
 // Shown notes that the frame is shown: the next one that is counts its time from it.
 func (l *Layers) Shown() {
 	if !l.f.NoTime {
-		l.shown, l.hasShown = l.f.Time, true
+		l.shown, l.hasShown = l.f.Moment(), true
 	}
 }
 
-// since is the time from that of a frame to this one, if it is known.
+// since is the time from a moment to this frame, if it is known.
 func (l *Layers) since(from int64) (Value, bool) {
-	r := pcapng.Record{Time: from}
-	ns, known := trace.Between(r.Moment(), l.f.Moment())
+	ns, known := trace.Between(from, l.f.Moment())
 	return signed(ns), known
 }
 
@@ -114,9 +113,6 @@ func (l *Layers) PDU(p *trace.PDU) {
 	default:
 	}
 }
-
-// Since is the time of the first frame.
-func (l *Layers) Since() int64 { return l.first }
 
 // iface is the interface of the frame, or nil.
 func (l *Layers) iface() *pcapng.Interface {
