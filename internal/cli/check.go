@@ -256,7 +256,7 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 	enable, disable := naming(o.enable), naming(o.disable)
 	enabled := func(e *conformance.Entry) bool { return (len(o.enable) == 0 || enable(e)) && !disable(e) }
 	if !told && !anyChecked(enabled) {
-		o.s.say("no rule is left: what is disabled has all that is enabled, so that nothing can fail")
+		o.s.say("no rule is left: every rule that is enabled is disabled too, so nothing can fail")
 	}
 	return enabled, nil
 }

@@ -72,7 +72,7 @@ func newFields(s *IOStreams) *cobra.Command {
 List the fields of frames and PDUs: the name, how records have the value, and
 the operators that a filter (-Y) has for it. A name alone asks whether the field
 is there. Names are those of Wireshark where it has one. The forms of tshark (-T
-fields, json, pdml) write a few values otherwise, as tshark does; it is said.
+fields, json, pdml) write a few values in another way; the list says which.
 `),
 		Example: strings.Trim(`
   iwdissect fields

@@ -67,8 +67,8 @@ line of its own if it is longer than --pause.
 
 --ladder draws a sequence diagram. If other messages come between the first and the
 last segment of a message, it has an arrow for each of the two, with the same letter,
-and the line of its sender is thick in between. --format ndjson writes an object per message or event, and
-the connection at the end.
+and the line of its sender is thick in between. --format ndjson writes an object per
+message or event, and the connection at the end.
 ` + aboutSelection + aboutFilters + aboutTwice),
 		Example: strings.Trim(`
   iwdissect follow trace.pcap

@@ -72,8 +72,8 @@ and cannot be captured there; capture on the switch instead. If frames arrive
 faster than they are handled, the kernel drops some and standard error says how
 many; a larger buffer (-B) helps with bursts. -i may be given several times: frames come in
 the order of their time, and a pcapng file says which interface each is of.
-` + aboutCapture + aboutForms + ` -l writes each frame at
-once, and does not wait until no other frame is there.
+` + aboutCapture + aboutForms + ` -l writes each frame as soon
+as it arrives; without it, frames are written once no other frame waits.
 
 ` + aboutListen + `
 Exit codes: 0 done; 2 wrong usage; 3 the capture failed, or an output could not

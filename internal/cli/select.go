@@ -37,8 +37,9 @@ frames by number or time, or the N connections with the most problems. What is
 selected is counted in tables and findings, and decides the exit code of check. The
 whole capture is still analysed, so that what came before is known. Frames and times
 select the PDUs that these frames completed, the findings in them, and the connections
-that were open then, with the numbers of their whole life. The worst connections are those with the most errors, then warnings,
-notes, and retransmissions and gaps; among equals, those that came first.
+that were open then, with the numbers of their whole life. The worst connections are
+those with the most errors, then warnings, notes, and retransmissions and gaps; among
+equals, those that came first.
 
 TIME is a time of RFC 3339, a date and time or a time of day in UTC as dissect shows
 them, or seconds since the first frame, such as +1.5 or 1.5s. A number without + and s
