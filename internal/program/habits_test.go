@@ -16,7 +16,7 @@ func TestHabits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := scriptLines(t, "testdata/script/habit_*.txtar")
+	ran := scriptLines(t, "testdata/script/"+habitScripts)
 	everything := scriptLines(t, "testdata/script/*.txtar")
 	rows, section := 0, ""
 	for line := range strings.Lines(string(text)) {

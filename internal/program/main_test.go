@@ -1,25 +1,18 @@
 package program
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/term"
 
-	"github.com/iwdissect/iwdissect/internal/cli"
-	"github.com/iwdissect/iwdissect/internal/schematest"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
@@ -31,112 +24,58 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"iwdissect": validated})
 }
 
-// asValidator in the environment makes the program one that passes its input on and validates it.
-const asValidator = "IWDISSECT_VALIDATES"
-
-// validated is the program. In the campaign everything that it writes for other programs is held
-// against the schemas of docs/schema, by a process of its own: the program itself is in its sandbox and
-// reads no other files. It fails with a code of its own.
-func validated() {
-	if os.Getenv(asValidator) != "" {
-		os.Exit(validate())
-	}
-	if term.IsTerminal(int(os.Stdout.Fd())) || !tracetest.Campaign() {
-		os.Exit(cli.Main())
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		panic(err)
-	}
-	path, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	cmd := exec.Command(path)
-	cmd.Args = os.Args
-	cmd.Env = append(os.Environ(), asValidator+"=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, os.Stdout, os.Stderr
-	if err := cmd.Start(); err != nil {
-		panic(err)
-	}
-	r.Close()
-	os.Stdout = w
-	code := cli.Main()
-	w.Close()
-	var exit *exec.ExitError
-	if err := cmd.Wait(); errors.As(err, &exit) && exit.ExitCode() == invalid {
-		code = invalid
-	}
-	os.Exit(code)
-}
-
-// invalid is the exit code of an output that is not as its schema says.
-const invalid = 99
-
-// validate passes on what the program writes, and validates that and the files of its outputs.
-// It returns an exit code.
-func validate() (code int) {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // they are for the program
-	var printed bytes.Buffer
-	if _, err := io.Copy(io.MultiWriter(os.Stdout, &printed), os.Stdin); err != nil {
-		return 1 // nobody reads it
-	}
-	outputs := [][]byte{printed.Bytes()}
-	for i, arg := range os.Args {
-		flag, file, _ := strings.Cut(arg, "=")
-		if file == "" && i+1 < len(os.Args) {
-			file = os.Args[i+1]
-		}
-		if flag == "--output" {
-			if _, name, ok := strings.Cut(file, "="); ok {
-				file = name
-			}
-		} else if flag != "--write-baseline" {
-			continue
-		}
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-			continue // a device never ends
-		}
-		if text, err := os.ReadFile(file); err == nil {
-			outputs = append(outputs, text)
-		}
-	}
-	for _, text := range outputs {
-		if err := schematest.Output(text); err != nil {
-			fmt.Fprintf(os.Stderr, "not as docs/schema says: %v\n", err)
-			code = invalid
-		}
-	}
-	return code
-}
+// habitScripts are the scripts that docs/habits.md names.
+const habitScripts = "habit_*.txtar"
 
 // TestScripts runs testdata/script: each script is a short session on the
 // command line, with what has to come of it. $PCAPS is the folder of the real
 // captures.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, false, nil) }
+
+// TestScripts_Habits runs those of docs/habits.md.
+func TestScripts_Habits(t *testing.T) {
+	if !tracetest.Campaign() && !*update {
+		t.Skip("part of the campaign")
+	}
+	runScripts(t, true, func(condition string) (bool, error) {
+		if condition != "netns" {
+			return false, fmt.Errorf("unknown condition %q", condition)
+		}
+		return netns()
+	})
+}
+
+// runScripts runs the scripts that are, or are not, of docs/habits.md.
+func runScripts(t *testing.T, habits bool, condition func(string) (bool, error)) {
+	t.Helper()
 	pcaps, err := filepath.Abs("../../testdata/pcaps")
 	if err != nil {
 		t.Fatal(err)
 	}
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(path string) bool {
+		habit, _ := filepath.Match(habitScripts, filepath.Base(path))
+		return habit != habits
+	})
+	if len(files) < 10 {
+		t.Fatalf("%d scripts", len(files))
+	}
+	validator := startValidator(t)
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               files,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PCAPS", pcaps)
+			env.Setenv(validatorAddress, validator)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
-		Condition: func(name string) (bool, error) {
-			switch name {
-			case "netns":
-				return netns()
-			case "campaign":
-				return tracetest.Campaign() || *update, nil
-			}
-			return false, fmt.Errorf("unknown condition %q", name)
-		},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tty": tty},
+		Condition: condition,
 	})
 }
 

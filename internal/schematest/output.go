@@ -80,7 +80,7 @@ func value(v []byte) error {
 		Index  json.RawMessage `json:"index"`
 		Layers json.RawMessage `json:"layers"`
 		// What explain found.
-		Rule, Term, Error, Diagnosis json.RawMessage
+		Rule, Term, Error, Diagnosis, Evidence json.RawMessage
 	}
 	if err := json.Unmarshal(v, &head); err != nil {
 		return fmt.Errorf("%w in %.200s", err, v)
@@ -104,7 +104,7 @@ func value(v []byte) error {
 		return As("rules", v)
 	case head.Interfaces != nil:
 		return As("interfaces", v)
-	case head.Rule != nil || head.Term != nil || head.Error != nil || head.Diagnosis != nil:
+	case head.Rule != nil || head.Term != nil || head.Error != nil || head.Diagnosis != nil || head.Evidence != nil:
 		return As("explain", v)
 	case head.Findings != nil:
 		return As("baseline", v)
