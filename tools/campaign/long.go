@@ -16,6 +16,16 @@ import (
 // kernel tells what it can.
 var literals = []string{"IWDISSECT_", "/sys/kernel/security/lsm"}
 
+// others are literals that ask for nothing: a variable of the program itself, and how a test calls itself as a
+// process of its own.
+var others = []string{"IWDISSECT_PAGER", "IWDISSECT_TEST_"}
+
+// asksFor reports whether a literal asks for the long form.
+func asksFor(literal string) bool {
+	in := func(part string) bool { return strings.Contains(literal, part) }
+	return slices.ContainsFunc(literals, in) && !slices.ContainsFunc(others, in)
+}
+
 // skips are the methods of t by which a test is skipped. A campaign lists those that were: the step test does not say it.
 var skips = []string{"Skip", "Skipf", "SkipNow"}
 
@@ -153,7 +163,7 @@ func mentions(decl ast.Decl, asks answers) (named []string, asked bool) {
 		case *ast.Ident:
 			named = append(named, n.Name)
 		case *ast.BasicLit:
-			asked = asked || slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(n.Value, l) })
+			asked = asked || asksFor(n.Value)
 		}
 		return true
 	})

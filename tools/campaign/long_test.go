@@ -17,6 +17,7 @@ func TestByFunction(t *testing.T) { compare(t) }
 func TestByVariable(t *testing.T) { t.Log(where) }
 func TestSkipped(t *testing.T) { if !linux { t.Skip("no Linux") } }
 func TestShort(t *testing.T) { tracetest.Sends(t) }
+func TestPager(t *testing.T) { t.Setenv("IWDISSECT_PAGER", "cat") }
 func TestMain(m *testing.M) { os.Getenv("IWDISSECT_CAMPAIGN") }
 func FuzzNothing(f *testing.F) { compare(f) }
 `),
