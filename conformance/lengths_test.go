@@ -121,6 +121,63 @@ faults: [{at: send1, marker: {number: 1, drop: true}}, {by: server, ignores: [er
 server: {mpa: {markers: true}}
 timeline: [connect, send 100, send 600, send 1000, send 1000, close]
 faults: [{at: send1, marker: {number: 1, shift: 4}}, {by: server, ignores: [errors]}]`, []string{"MPA-START-07A error"}},
+		{"no marker in the last FPDU", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 300, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"no marker in the DDP header of the last FPDU", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 476, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"no marker in front of the last FPDU", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 484, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"zeros in place of a marker of the last FPDU", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 300, {send: {repeat: 00, count: 300}}, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"a FIN in front of the CRC field of an FPDU with a marker", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 300, send 300, close]
+faults: [{at: send2, stop: 324}, {by: server, ignores: [errors]}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"CRC off, no marker in the last FPDU", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 300, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, no marker in the DDP header of the last FPDU", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 476, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, no marker in front of the last FPDU", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 484, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, zeros in place of a marker of the last FPDU", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 300, {send: {repeat: 00, count: 300}}, close]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"CRC off, a FIN in front of the CRC field of an FPDU with a marker", `
+client: {mpa: {crc: false}}
+server: {mpa: {markers: true, crc: false}}
+timeline: [connect, send 300, send 300, close]
+faults: [{at: send2, stop: 324}, {by: server, ignores: [errors]}]`, []string{"TCP-FIN-FPDU-01 error"}},
+		{"no marker in the last FPDU, and no FIN", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 300, send 300, wait 1s]
+faults: [{at: send2, marker: {number: 1, drop: true}}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"no marker in an FPDU that a FIN cuts off", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 300, send 300, close]
+faults: [{at: send2, marker: {number: 1, drop: true}, stop: 300}, {by: server, ignores: [errors]}]`, []string{"MPA-MARKER-POS-01 error"}},
+		{"a marker in an FPDU that a FIN cuts off in its DDP header", `
+server: {mpa: {markers: true}}
+timeline: [connect, send 476, send 300, close]
+faults: [{at: send2, stop: 20}, {by: server, ignores: [errors]}]`, []string{"TCP-FIN-FPDU-01 error"}},
 		{"CRC off, the length counts the CRC", `
 both: {mpa: {crc: false}}
 timeline: [connect, send 24, send 24, send 24, send 24, send 24, close]

@@ -423,7 +423,7 @@ func (c *Conn) fpdu(p *trace.PDU) {
 	e := &c.Capture.fpdu
 	*e = FPDU{Direction: h, PDU: p, FPDU: f}
 	if len(f.Markers) > 0 || f.CRCStatus == mpa.CRCBad {
-		e.places(c.Marking(h.Dir))
+		e.places(c)
 	}
 	k, first := e.shape(c, have), e.Count == 0
 	c.Tell.FPDU(e, k, have)

@@ -53,12 +53,14 @@ func lead(f *mpa.FPDU) int {
 }
 
 // displacedMarker returns the first marker of an FPDU that is not where it must be, or one that is where none must be; nil if there
-// is none. grid is the place of a marker in the FPDU, or behind it.
-func displacedMarker(f *mpa.FPDU, grid int) *mpa.Marker {
+// is none. grid is the place of a marker in the FPDU, or behind it; last: the FPDU lacks octets, and its sender ended the stream
+// behind what it has.
+func displacedMarker(f *mpa.FPDU, grid int, last bool) *mpa.Marker {
 	bad := f.CRCStatus == mpa.CRCBad
+	fewer := bad || last || NeverWhole(f) && f.CRCStatus != mpa.CRCOff
 	for i := range f.Markers {
 		switch m := &f.Markers[i]; {
-		case bad && m.Expected != 0 && int(m.Pointer) != m.Expected && endsWithFewer(f, int(m.Offset-f.Offset)):
+		case fewer && m.Expected != 0 && int(m.Pointer) != m.Expected && endsWithFewer(f, int(m.Offset-f.Offset)):
 			return m
 		case !bad && (Unlike(m) || m.Expected != 0 && int(m.Pointer&^3) != m.Expected && moved(f, m)):
 			return m
@@ -76,16 +78,23 @@ func Unlike(m *mpa.Marker) bool {
 	return m.Status() == mpa.MarkerMissing || m.Reserved != 0 && int(m.Pointer&^3) != m.Expected
 }
 
-// endsWithFewer reports whether the CRC of an FPDU is right if it has fewer markers than it must have, and ends behind an offset.
+// endsWithFewer reports whether an FPDU is a right one if it has fewer markers than it must have, and ends behind an offset.
 func endsWithFewer(f *mpa.FPDU, behind int) bool {
-	w := f.Wire[:len(f.Wire)-f.Unsent]
 	at := lead(f) + LengthSize + int(f.ULPDULength) + f.PadLen
+	return withFewer(f.Wire[:len(f.Wire)-f.Unsent], at, f.Size-CrcSize, behind, f.CRCStatus != mpa.CRCOff)
+}
+
+// withFewer reports whether octets begin with an FPDU that has fewer markers than it must have, and ends behind an offset: its CRC is
+// right or, if CRCs are off, the octets end with it. at is where its CRC field is without any marker behind ULPDU_Length, full where
+// it is with all of them.
+func withFewer(w []byte, at, full, behind int, summed bool) bool {
 	if at > len(w) {
 		return false
 	}
 	sum := crc32.Checksum(w[:at], Castagnoli)
-	for ; at+CrcSize <= len(w) && at < f.Size-CrcSize; at += mpa.MarkerSize {
-		if at >= behind && sum == binary.LittleEndian.Uint32(w[at:]) {
+	for ; at+CrcSize <= len(w) && at < full; at += mpa.MarkerSize {
+		right := sum == binary.LittleEndian.Uint32(w[at:])
+		if at >= behind && (summed && right || !summed && at+CrcSize == len(w)) {
 			return true
 		}
 		sum = crc32.Update(sum, Castagnoli, w[at:at+mpa.MarkerSize])
@@ -146,25 +155,47 @@ func PointsBack(f *mpa.FPDU, at int) bool {
 }
 
 // places notes which of its markers are not where they must be, and whether the FPDUs and markers of its direction still are.
-func (e *FPDU) places(marking mpa.Tri) {
+func (e *FPDU) places(c *Conn) {
 	f := e.FPDU
 	bad := f.CRCStatus == mpa.CRCBad
 	switch inner := len(f.Markers) - Bit(f.Lead); {
 	case !bad && f.MarkersOK():
 		e.displaced = e.displaced && inner == 0
 		return
-	case bad && marking != mpa.Yes:
+	case bad && c.Marking(e.Dir) != mpa.Yes:
 		return
 	}
 	grid := -int(e.PDU.Offset % mpa.MarkerInterval)
 	if len(f.Markers) > 0 {
 		grid = int(f.Markers[0].Offset - f.Offset)
 	}
-	e.Displaced = displacedMarker(f, grid)
+	e.Displaced = displacedMarker(f, grid, c.CutOff)
 	e.displaced = e.displaced || e.Displaced != nil && e.Displaced.Expected != 0
 	for i := range f.Markers {
 		m := &f.Markers[i]
 		inHead := m.Expected != 0 && m.Expected < headRoom && int(m.Pointer&^3) != m.Expected
 		e.misread = e.misread || inHead && (f.CRCStatus == mpa.CRCOff || e.Displaced != nil)
 	}
+}
+
+// LacksMarker returns the place in octets of a marker that must be there, if they are nothing but an FPDU that lacks it: its DDP header
+// makes sense only without it, and its end is where it is with fewer markers.
+func (s *Loose) LacksMarker(c *Conn) (at int, ok bool) {
+	at = int(-s.offset & (mpa.MarkerInterval - 1))
+	if c.Marking(s.Dir) != mpa.Yes || !s.hasOffset || s.From != s.Latest.End || at == 0 || at >= headRoom || len(s.Octets) < headRoom || !HeadedAt(s.Octets, 0) {
+		return 0, false
+	}
+	n := int(binary.BigEndian.Uint16(s.Octets))
+	bare := sizeOf(n)
+	full := bare
+	for p := int64(at); p < full; p += mpa.MarkerInterval {
+		full += mpa.MarkerSize
+	}
+	switch {
+	case !rdmap.Grammar.Strict(s.Octets[LengthSize:headRoom], n), s.Length < bare, s.Length >= full, (s.Length-bare)%mpa.MarkerSize != 0:
+		return 0, false
+	case c.Trace.CRC != mpa.Yes || s.Length > int64(len(s.Octets)):
+		return at, true // the header and the end say so
+	}
+	return at, withFewer(s.Octets, int(bare)-CrcSize, int(full)-CrcSize, at, true)
 }

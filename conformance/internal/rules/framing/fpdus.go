@@ -48,7 +48,7 @@ var fpduRules = []rules.Rule{
 	},
 	{
 		ID: "TCP-FIN-FPDU-01", Weighs: true, Needs: catalogue.Contig | catalogue.Sync, Transport: rules.OnTCP,
-		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-CONN-BOTH-01"},
+		YieldsTo: []string{"MPA-FPDU-FMT-01", "MPA-FPDU-LEN-01", "MPA-FPDU-PAD-02", "MPA-CONN-BOTH-01", "MPA-MARKER-POS-01"},
 		Test:     rules.Test{Needs: rules.KeepsSteps | rules.ComesLast},
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {

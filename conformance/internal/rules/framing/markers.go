@@ -85,7 +85,11 @@ var markerRules = []rules.Rule{
 		YieldsTo: []string{"MPA-M-REQ-01", "MPA-M-REP-01", "MPA-START-07A", "MPA-MARKER-WRAP-01", "RNIC-IOP-MARKER-01"},
 		FPDU: &rules.On[*model.FPDU]{
 			Applies: func(_ *rules.Case, e *model.FPDU) rules.Scope {
-				return rules.InScopeIf(e.Displaced != nil || len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+				scope := rules.InScopeIf(e.Displaced != nil || len(e.FPDU.Markers) > 0 && e.FPDU.CRCStatus != mpa.CRCBad)
+				if e.Displaced != nil && model.NeverWhole(e.FPDU) {
+					scope = scope.Given(catalogue.Full) // what its sender never sent is what shows it, or is behind it
+				}
+				return scope
 			},
 			Judge: func(r *rules.Report, e *model.FPDU) {
 				switch m := e.Displaced; {
@@ -99,11 +103,15 @@ var markerRules = []rules.Rule{
 		},
 		Loose: &rules.On[*model.Loose]{
 			Applies: func(c *rules.Case, s *model.Loose) rules.Scope {
-				return rules.InScopeIf(c.Marking(s.Dir) == mpa.Yes && s.OnGrid() && model.HeadedAt(s.Octets, 0)).Given(catalogue.Full)
+				_, lacks := s.LacksMarker(c.Conn)
+				return rules.InScopeIf(lacks || c.Marking(s.Dir) == mpa.Yes && s.OnGrid() && model.HeadedAt(s.Octets, 0)).Given(catalogue.Full)
 			},
 			Judge: func(r *rules.Report, s *model.Loose) {
 				if !r.Reported(s.Direction) {
-					r.On(s.Begin(), noMarker, fmt.Sprintf("%x", s.Octets[:mpa.MarkerSize]), "pointer 0")
+					n, _ := s.LacksMarker(r.Conn)
+					at := s.Begin()
+					at.Offset += int64(n)
+					r.On(at, noMarker, fmt.Sprintf("%x", s.Octets[n:][:mpa.MarkerSize]), fmt.Sprintf("pointer %d", n))
 				}
 			},
 		},
