@@ -670,11 +670,11 @@ func (a *Association) sessionOf(side int, m *reassembly.Message) *Session {
 		if answers {
 			a.astray(side, st.now)
 		}
-	case st.before == nil && m.First < st.now.dirs[side].from:
+	case st.before == nil && m.First < st.now.dirs[side].from && !a.asm.StartKnown(side):
 		// A capture that begins late has the end of the session before.
 		st.before = a.begin(side, m, false)
 		return st.before
-	case st.before != nil && (m.First < st.now.dirs[side].from || st.before.goesOn(side, st.now, m)):
+	case st.before != nil && (m.First < st.now.dirs[side].from && !st.before.leftBy(side, m) || st.before.goesOn(side, st.now, m)):
 		return st.before // sent before this session began, or before its sender knew
 	case asks && st.now.endsFor(side, ssn, m.First), answers && (st.now.answered(side, m.First) || st.now.answersAgain(side, m)):
 		a.next(st, side, m, asks, true)

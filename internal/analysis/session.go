@@ -113,6 +113,18 @@ func (s *Session) goesOn(side int, now *Session, m *reassembly.Message) bool {
 	return ssn != 0 && h.order.Begun() && h.order.Expected() == ssn && !over && !s.breaks(side, m)
 }
 
+// leftBy reports whether a side had ended its part of the session when it sent a message: the numbers of the session ended before, or
+// the message answers another Initiate. Then it is of the next session, although the Initiate of that was captured behind it, or
+// behind later ones.
+func (s *Session) leftBy(side int, m *reassembly.Message) bool {
+	h := &s.dirs[side]
+	if len(m.Octets) < sctpddp.SegmentLen {
+		return false
+	}
+	over := h.done && m.First > h.doneAt && h.order.Waiting() == 0 && h.order.Expected() != numberOf(m)
+	return over || s.answersAgain(side, m)
+}
+
 // hasAnswered reports whether side has answered the Initiate of the session.
 func (s *Session) hasAnswered(side int) bool {
 	own := &s.Trace.Side[s.Dir(side)]
@@ -155,7 +167,7 @@ func (s *Session) another(side int, m *reassembly.Message) bool {
 		return false
 	}
 	switch ssn := numberOf(m); {
-	case h.order.Had(ssn):
+	case h.order.Had(ssn), h.done && s.assoc.asm.FirstMissing(side) < m.First:
 		return true
 	case !h.order.Above(ssn):
 		return false

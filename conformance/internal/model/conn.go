@@ -469,6 +469,7 @@ func (c *Conn) chunk(p *trace.PDU) {
 	}
 	c.fromStart(h, p.Chunk)
 	c.mayBeNext(h)
+	h.lacksFirst(p.Chunk)
 	gates := c.Gates(h)
 	have := gates
 	if p.Chunk.Whole {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iwdissect/iwdissect/conformance/catalogue"
 	"github.com/iwdissect/iwdissect/dissect/sctpddp"
+	"github.com/iwdissect/iwdissect/internal/ahead"
 	"github.com/iwdissect/iwdissect/trace"
 )
 
@@ -142,14 +143,15 @@ func (h *Direction) hasAnswered() bool { return slices.ContainsFunc(h.Controls, 
 
 // TooEarly returns the answer of the other side that the sender of an Initiate had when it sent that,
 // nil if there is none: nothing was asked yet. All that the sender has sent in the association before has to
-// be known, else an Initiate may be missing.
+// be known, else an Initiate may be missing. A SACK in another packet may have been sent behind the Initiate, and overtaken it.
 func (e *Control) TooEarly() *Control {
 	h := e.Peer
 	if !e.Ok || !Initiates(e.Function) || e.PDU.Dir != trace.I2R || e.Chunks > 0 || e.Chunk.Order != trace.InOrder || !e.Chunk.Arrival.Complete {
 		return nil
 	}
 	for _, x := range h.Controls {
-		if x.Answers() && Heard(&e.Chunk.Arrival, x.TSN) == Having {
+		with := e.Chunk.Arrival.Sacked > x.TSN || timeOf(e.PDU)-x.Time >= ahead.OutOfOrder
+		if x.Answers() && with && Heard(&e.Chunk.Arrival, x.TSN) == Having {
 			return x
 		}
 	}

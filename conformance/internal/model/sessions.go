@@ -22,6 +22,7 @@ type Control struct {
 	// before the last chunks of the other side; Place is where it is.
 	Heard  int64
 	TSN    int64
+	Time   int64 // when it arrived
 	Before recent
 	Place  Place
 }
@@ -46,6 +47,7 @@ func (c *Conn) control(p *trace.PDU) {
 		c.sessionFrame(e)
 	}
 	c.mayBeNext(h)
+	h.lacksFirst(k)
 	have := c.Gates(h)
 	if k.Whole {
 		have |= catalogue.Full
@@ -66,6 +68,13 @@ func (c *Conn) control(p *trace.PDU) {
 func (c *Conn) fromStart(h *Direction, k *trace.Chunk) {
 	if s := c.Trace.Side[h.Dir].SCTP; h.Chunks == 0 && !c.Trace.SYN && s.HasInit && k.Arrival.Complete && k.Order == trace.InOrder {
 		h.Began = true
+	}
+}
+
+// lacksFirst notes that what a direction sent first in the session was missing when a chunk was captured that is not the first.
+func (h *Direction) lacksFirst(k *trace.Chunk) {
+	if h.Chunks == 0 && k.HasSSN && k.SSN != 0 && !k.Arrival.Complete {
+		h.lost()
 	}
 }
 
@@ -147,6 +156,7 @@ func (c *Conn) turn() {
 func (e *Control) keep() *Control {
 	x := *e
 	x.Heard, x.TSN, x.Before, x.Place = e.Chunk.Arrival.Heard, e.Chunk.Arrival.TSN, e.Peer.recent, e.Where()
+	x.Time = timeOf(e.PDU)
 	x.PDU, x.Chunk = nil, nil
 	return &x
 }
