@@ -123,6 +123,7 @@ type asking struct {
 	unknown       *unknownRequests // nil: there were none
 	mayBeAnswered [2]bool          // see MayBeAnswered
 	early         []EarlyAnswer    // of the other side, to requests that are still to come
+	Overtaking    *Overtaking      // of the other side, of which it is open what it answers; nil: there is none
 	around        []*Message       // Read Responses of the other side that are open around its latest one
 	atomics       uint64           // Atomic Requests sent
 	Responses     uint64           // Atomic Responses sent

@@ -114,6 +114,8 @@ type Answer struct {
 	// already had its L.
 	Later, Joins bool
 	Fits         bool // STag and TO are those of Request
+	// Corrects: an Atomic Response before it had its identifier, which is wrong there. That one answered Request.
+	Corrects bool
 	// Again: the response has the same segment already, which fills no more of the request.
 	Again bool
 }
@@ -222,7 +224,7 @@ func (s *Segment) continued(q []Request, m *Message) (latest *Request) {
 	return latest
 }
 
-// toAtomic finds the request of an Atomic Response: that with its identifier, else the
+// toAtomic finds the request of an Atomic Response: that with its identifier, unless another response had that wrongly; else the
 // oldest one.
 func (a *Answer) toAtomic(s *Segment, q []Request) {
 	if s.inParts() {
@@ -231,7 +233,15 @@ func (a *Answer) toAtomic(s *Segment, q []Request) {
 	a.Begins = true
 	a.Oldest = oldest(q, func(r *Request) bool { return r.Atomic })
 	r, err := rdmap.DecodeAtomicResponse(s.Header)
-	a.serves(oldest(q, func(x *Request) bool { return err == nil && x.Atomic && x.ID == r.RequestID }))
+	if err != nil {
+		a.serves(nil)
+		return
+	}
+	if x := s.corrected(&r); x != nil {
+		a.Request, a.Fits, a.Corrects = x, true, true
+		return
+	}
+	a.serves(oldest(q, func(x *Request) bool { return x.Atomic && x.ID == r.RequestID }))
 }
 
 // serves has a response serve the request that it fits, if there is one, else the oldest one.
@@ -358,6 +368,7 @@ func (c *Conn) serve(s *Segment, have catalogue.Gate) {
 		s.answersEarly(c)
 		s.mayServe()
 		if r := s.Answer.Request; r != nil {
+			s.resolves(have)
 			s.respondsAtomic(r)
 		}
 	case OpReadResponse:

@@ -156,7 +156,8 @@ func answeredEarly(atomic bool) *rules.On[*model.Segment] {
 			if c.Trace.Transport == trace.SCTP {
 				return askedLate(c, s, atomic)
 			}
-			if !a.Begins || a.Joins || a.Request == nil || !a.Fits || a.Request.Atomic != atomic {
+			open := a.Later && atomic // which of two requests it answers is for RDMAX-ORDER-01
+			if !a.Begins || a.Joins || a.Request == nil || !a.Fits || a.Request.Atomic != atomic || open {
 				return rules.OutOfScope
 			}
 			// Only what was acknowledged matters, not what waits for others.

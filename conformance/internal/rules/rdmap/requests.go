@@ -140,15 +140,22 @@ var rdmapRequestRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-ARESP-ID-01", Needs: catalogue.ReadSync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-ARESP-ID-01", Late: true, Needs: catalogue.ReadSync | catalogue.Full, On: model.OpcodeSet(model.OpAtomicResponse),
 		Field:    "iwarp_rdma.atomic.original_request_identifier",
 		YieldsTo: []string{"RDMAX-ORDER-01", "RDMAX-ARESP-UNSOL-01"},
 		Segment: &rules.On[*model.Segment]{
 			Applies: untaggedSegment,
 			Judge: func(r *rules.Report, s *model.Segment) {
+				const message = "the identifier of the Atomic Response does not match its request"
 				x, err := rdmap.DecodeAtomicResponse(s.Header)
-				if a := &s.Answer; err == nil && a.Request != nil && !a.Fits {
-					reportAnswer(r, catalogue.None, s, "the identifier of the Atomic Response does not match its request", fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.Request.ID))
+				switch a, o := &s.Answer, s.Peer.Overtaking; {
+				case err != nil || a.Request == nil:
+				case a.Corrects:
+					at := o.At
+					at.Related = o.Related
+					r.On(at, message, fmt.Sprintf("%#x", o.Request.ID), fmt.Sprintf("%#x", o.Oldest.ID))
+				case !a.Fits:
+					reportAnswer(r, catalogue.None, s, message, fmt.Sprintf("%#x", x.RequestID), fmt.Sprintf("%#x", a.Request.ID))
 				}
 			},
 		},
@@ -189,16 +196,27 @@ var rdmapRequestRules = []rules.Rule{
 		},
 	},
 	{
-		ID: "RDMAX-ORDER-01", Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
+		ID: "RDMAX-ORDER-01", If: model.Asked, Late: true, Needs: catalogue.ReadSync, On: model.OpcodeSet(model.OpAtomicResponse),
 		Test: rules.Test{Related: []string{"RDMAX-ARESP-ID-01"}}, // one at a time
 		Segment: &rules.On[*model.Segment]{
-			Applies: untaggedSegment,
+			Applies: func(c *rules.Case, s *model.Segment) rules.Scope {
+				scope := untaggedSegment(c, s)
+				if s.Overtook() != nil {
+					scope = scope.Given(catalogue.ReadSync) // it was there
+				}
+				return scope
+			},
 			Judge: func(r *rules.Report, s *model.Segment) {
-				if s.Answer.Later {
-					reportAnswer(r, catalogue.None, s, "an Atomic Response overtakes that of an earlier request",
-						"the response to "+numbered(s.Answer.Request), "the response to "+numbered(s.Answer.Oldest)+" first")
+				if o := s.Overtook(); o != nil {
+					reportOvertaking(r, o)
 				}
 			},
+		},
+		EndDirection: &rules.On[*model.Direction]{
+			Applies: func(_ *rules.Case, h *model.Direction) rules.Scope {
+				return rules.InScopeIf(h.Overtaking != nil).Given(catalogue.ReadSync)
+			},
+			Judge: func(r *rules.Report, h *model.Direction) { reportOvertaking(r, h.Overtaking) },
 		},
 	},
 	{
@@ -257,6 +275,14 @@ func reportAnswer(r *rules.Report, sev catalogue.Severity, s *model.Segment, mes
 	at := s.Where()
 	at.Related = s.Answer.Related(at.PDU)
 	r.Report(rules.Violation{Place: at, Severity: sev, Message: message, Observed: observed, Expected: expected})
+}
+
+// reportOvertaking reports an Atomic Response that came before one to an earlier request.
+func reportOvertaking(r *rules.Report, o *model.Overtaking) {
+	at := o.At
+	at.Related = o.Related
+	r.On(at, "an Atomic Response overtakes that of an earlier request",
+		"the response to "+numbered(&o.Request), "the response to "+numbered(&o.Oldest)+" first")
 }
 
 // reportTurn reports a Read Response that comes before what belongs in front of it.
