@@ -53,6 +53,12 @@ func TestInterleaved(t *testing.T) {
 		{"a Write without L, Sends to the end", []step{s, write(1, 0, false), s, s}, []string{noL}, false},
 		{"a Send without L, Writes, the next Send", []step{s, part(2, 0, false), write(1, 0, true), part(3, 0, true)}, []string{noL}, false},
 		{"an answer without L, Sends to the end", []step{s, read, answer(0, false), answer(32, false), send(server), s}, []string{noL}, false},
+		{"two Writes, by turns", []step{s, write(1, 0, false), write(2, 0, false), write(1, 64, true), write(2, 64, true), s}, []string{noL}, false},
+		{"two Writes, by turns, of three segments", []step{s, write(1, 0, false), write(2, 0, false), write(1, 64, false), write(2, 64, false), write(1, 128, true), write(2, 128, true), s}, []string{noL}, false},
+		{"two Writes, by turns, elsewhere", []step{s, write(1, 0, false), write(2, 4096, false), write(1, 64, true), write(2, 4160, true), s}, []string{noL}, false},
+		{"two Writes, by turns, elsewhere, of three segments", []step{s, write(1, 0, false), write(2, 4096, false), write(1, 64, false), write(2, 4160, false), write(1, 128, true), write(2, 4224, true), s}, []string{noL}, false},
+		{"two Writes without L", []step{s, write(1, 0, false), write(2, 0, false), write(3, 0, true), s}, []string{noL, noL}, false},
+		{"a Write without L, behind two by turns", []step{s, write(1, 0, false), write(2, 0, false), write(1, 64, true), write(2, 64, true), write(3, 0, false), write(4, 0, true), s}, []string{noL, noL}, false},
 		{"a Write without L, and a Send within another", []step{s, write(1, 0, false), s, write(2, 0, false), s, write(2, 64, true)}, []string{noL, mixed}, false},
 		{"a Write that may have no L, the rest is not captured", []step{s, write(1, 0, false), s, s}, nil, true},
 	} {

@@ -22,6 +22,8 @@ type incomplete struct {
 	unended  *Inside
 	inside   [6]*Inside // what came inside the messages of each queue and flow
 	left     [4]left    // of each queue
+	// interrupted are Writes that may go on behind another one.
+	interrupted []interrupted
 }
 
 // left is what would continue the message before the last one of a queue, which had no L; MO is 0 if there is none.

@@ -212,6 +212,7 @@ func (c *Conn) follow(s *Segment, have catalogue.Gate, gapless bool) {
 		m = s.nest(m)
 		fallthrough
 	case Begins:
+		s.interrupts(m)
 		m.over(c)
 		*sure = gapless || s.bounded || *sure
 		m.begin(s, *sure)
@@ -419,7 +420,7 @@ func (h *Direction) lost() {
 		forget(h.Tagged[i].Msg)
 	}
 	if h.incomplete != nil {
-		h.incomplete.left = [4]left{}
+		h.incomplete.left, h.incomplete.interrupted = [4]left{}, nil
 	}
 }
 

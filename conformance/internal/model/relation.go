@@ -74,7 +74,7 @@ func (s *Segment) taggedRelation() (Relation, *Message) {
 	switch {
 	case s.beginsWithin(m):
 		return Within, m
-	case s.answersNext(m):
+	case s.answersNext(m), s.ResumesWrite():
 		return Begins, m
 	case m.passed && m.Op == OpWrite && g.TO != m.Next() && !m.lacksBefore(s):
 		return Begins, m // a side sends one request after the other: the Write ended without L

@@ -139,6 +139,9 @@ func (s *Segment) unusual(rel Relation, m *Message, from, to uint64) bool {
 	if k := s.Chain.suspected; k != nil && k.n > 0 && !s.DDP.Tagged {
 		return true // numbers may skip what an FPDU reaches over
 	}
+	if s.ResumesWrite() {
+		return true // and no other one lacks its L
+	}
 	answers := s.Op == OpReadResponse && !s.Answer.plain(s) || s.Op == OpAtomicResponse
 	return answers || s.OpenBeside() != nil || to < from || len(s.Head) == 0
 }

@@ -78,6 +78,7 @@ func (s *sending) weight() (n int) {
 	}
 	if s.incomplete != nil {
 		n += int(unsafe.Sizeof(*s.incomplete)) + len(s.incomplete.inside)*int(unsafe.Sizeof(Inside{}))
+		n += cap(s.incomplete.interrupted) * int(unsafe.Sizeof(interrupted{}))
 	}
 	r := &s.Sent
 	if b := r.pdus.blocks; b != nil {

@@ -27,7 +27,7 @@ var lastFlagRules = []rules.Rule{
 			},
 			Judge: func(r *rules.Report, s *model.Segment) {
 				_, m := s.Relate()
-				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) {
+				if !m.Done && (s.DDP.Tagged || s.DDP.MO == 0) && !s.ResumesWrite() { // what begins within others is told at the first
 					last := m.PlaceOf(&m.Final)
 					r.Report(rules.Violation{
 						Place: s.Where(), Message: "another message begins, but the last segment of the previous one had no L", Variant: catalogue.AnotherBegins,

@@ -89,7 +89,8 @@ var offsetRules = []rules.Rule{
 	},
 	{
 		ID: "DDP-ZERO-01", Needs: catalogue.Sync, ByShape: true,
-		Field: "iwd.payload.length",
+		Field:    "iwd.payload.length",
+		YieldsTo: []string{"RDMAP-TFLAG-01"}, // with the right header it may have some
 		Segment: &rules.On[*model.Segment]{
 			Applies: func(_ *rules.Case, s *model.Segment) rules.Scope {
 				return rules.InScopeIf(s.DDP != nil && s.Octets == 0 && s.Op != model.OpTerminate)
