@@ -60,6 +60,10 @@ func TestInterleaved(t *testing.T) {
 		{"two Writes without L", []step{s, write(1, 0, false), write(2, 0, false), write(3, 0, true), s}, []string{noL, noL}, false},
 		{"a Write without L, behind two by turns", []step{s, write(1, 0, false), write(2, 0, false), write(1, 64, true), write(2, 64, true), write(3, 0, false), write(4, 0, true), s}, []string{noL, noL}, false},
 		{"a Write without L, and a Send within another", []step{s, write(1, 0, false), s, write(2, 0, false), s, write(2, 64, true)}, []string{noL, mixed}, false},
+		{"an answer without L, a Send, the rest is not captured", []step{s, read, answer(0, false), answer(32, false), send(server), s}, []string{noL}, true},
+		{"an answer without L, the rest is not captured", []step{s, read, answer(0, false), answer(32, false), s}, nil, true},
+		{"a part of an answer, a Send, the rest is not captured", []step{s, read, answer(0, false), send(server), s}, nil, true},
+		{"an answer, a Send, the rest is not captured", []step{s, read, answer(0, false), answer(32, true), send(server), s}, nil, true},
 		{"a Write that may have no L, the rest is not captured", []step{s, write(1, 0, false), s, s}, nil, true},
 	} {
 		d := tracetest.NewDialog(tracetest.Setup{Rev: 1, CRC: true})

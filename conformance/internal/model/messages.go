@@ -386,8 +386,19 @@ func (h *Direction) Abandoned() bool {
 	if m == nil {
 		return false
 	}
-	answers := m.Op == OpReadResponse && first(h.Peer.Requests, func(r *Request) bool { return r.filledBy(m) }) != nil
-	return answers || h.Latest.End > m.Final.end
+	return h.fills(m) || h.Latest.End > m.Final.end
+}
+
+// LacksOnlyL reports whether the message that was incomplete when the capture ended is an answer with all its octets, and the side
+// went on behind it, over TCP: an empty segment with L would come too late.
+func (h *Direction) LacksOnlyL() bool {
+	m := h.CutShort()
+	return m != nil && h.fills(m) && h.Latest.End > m.Final.end
+}
+
+// fills reports whether a message is an answer with all octets of its request.
+func (h *Direction) fills(m *Message) bool {
+	return m.Op == OpReadResponse && first(h.Peer.Requests, func(r *Request) bool { return r.filledBy(m) }) != nil
 }
 
 // lost notes that segments are missing: open messages cannot be judged, and the MSNs have

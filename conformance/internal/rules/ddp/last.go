@@ -39,11 +39,12 @@ var lastFlagRules = []rules.Rule{
 		EndDirection: &rules.On[*model.Direction]{
 			Applies: func(c *rules.Case, h *model.Direction) rules.Scope {
 				f := &c.Trace.Flow[h.Dir]
-				closed := closes(c, h) && h.Terminates+h.Peer.Terminates == 0
+				open := c.Trace.Ending == trace.Open && h.LacksOnlyL() // nothing of the message is still to come
+				over := (closes(c, h) || open) && h.Terminates+h.Peer.Terminates == 0
 				switch {
-				case !closed || h.CutShort() == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
+				case !over || h.CutShort() == nil || h.Gap || h.Unsure || f.Rare().Partial+f.Rare().Unframed > 0:
 					return rules.OutOfScope
-				case c.Trace.Transport == trace.TCP && !c.NoTerminate(h.Peer):
+				case !open && c.Trace.Transport == trace.TCP && !c.NoTerminate(h.Peer):
 					return rules.Lacking(catalogue.Contig)
 				}
 				return rules.InScope.Given(catalogue.MsgSync | catalogue.Sync)
