@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -136,6 +137,10 @@ func (b *baseline) decode(src []byte) (line int, err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		at, err = len(src), errors.New("the file ends too early")
 	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		err = fmt.Errorf("schema is %s, not %s", jsonKind(kind.Type.Kind()), jsonValue(kind.Value))
+	}
 	if unknown, ok := strings.CutPrefix(fmt.Sprint(err), "json: "); ok {
 		err = errors.New(unknown)
 	}
@@ -146,8 +151,10 @@ func (b *baseline) entry(dec *json.Decoder) error {
 	k := new(knownFinding)
 	var kind *json.UnmarshalTypeError
 	switch err := dec.Decode(k); {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("an entry is an object with a file and a finding, not %s", jsonValue(kind.Value))
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s: not of type %s", cmp.Or(kind.Field, "an entry"), kind.Value)
+		return fmt.Errorf("%s of an entry is %s, not %s", kind.Field, jsonKind(kind.Type.Kind()), jsonValue(kind.Value))
 	case err != nil:
 		return err
 	case k.File == "" || k.Finding == "":
@@ -155,8 +162,48 @@ func (b *baseline) entry(dec *json.Decoder) error {
 	case k.Further < 0:
 		return errors.New("further is negative")
 	}
+	k.File = b.canonical(k.File)
 	b.add(k)
 	return nil
+}
+
+// canonical is what a baseline calls a capture whose name somebody wrote by hand, such as ./a.pcap or one that
+// begins at the root: else it would match nothing, and not be listed as no longer found.
+func (b *baseline) canonical(name string) string {
+	parts := strings.Split(name, joint)
+	for i, p := range parts {
+		if notFile(p) || strings.HasPrefix(p, pointPrefix) {
+			continue
+		}
+		full := filepath.FromSlash(p)
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(b.folder, full)
+		}
+		if rel, err := filepath.Rel(b.folder, full); err == nil {
+			parts[i] = filepath.ToSlash(rel)
+		}
+	}
+	return strings.Join(parts, joint)
+}
+
+// jsonKind is what a member has to be, jsonValue what stands there, as [json.UnmarshalTypeError] calls both.
+func jsonKind(k reflect.Kind) string {
+	if k == reflect.String {
+		return "a string"
+	}
+	return "a whole number"
+}
+
+func jsonValue(says string) string {
+	switch kind, number, _ := strings.Cut(says, " "); {
+	case number != "":
+		return number
+	case kind == "bool":
+		return "true or false"
+	case strings.HasPrefix(kind, "a"), strings.HasPrefix(kind, "o"): // array, object
+		return "an " + kind
+	}
+	return "a " + says
 }
 
 func (b *baseline) add(k *knownFinding) {

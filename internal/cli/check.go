@@ -34,6 +34,8 @@ type checkOptions struct {
 	enable, disable []string
 	// config, baseline and writeBaseline are names of files.
 	config, baseline, writeBaseline string
+	// baselineGiven: --baseline names it, and not the configuration.
+	baselineGiven bool
 	pager                           pager
 	// tables are those of --format parquet, nil for other formats.
 	tables *datasets
@@ -248,8 +250,8 @@ func (o *checkOptions) enabled() (func(*conformance.Entry) bool, error) {
 	}
 	told := false
 	for _, p := range o.enable {
-		if err := idle(p); err != nil {
-			o.s.warn(err)
+		if why := idle(p); why != "" {
+			o.s.say("--enable %s: %s", p, why)
 			told = true
 		}
 	}

@@ -27,6 +27,8 @@ type config struct {
 	enable, disable, outputs []string
 	suppress                 []*suppression
 	least                    int
+	// wrongBaseline puts the place of baseline in the file to what is wrong with it.
+	wrongBaseline func(error) error
 }
 
 // findConfig reads the configuration that --config names. It is nil if there is
@@ -99,7 +101,10 @@ func (r *configReader) config(root *strictyaml.Node, c *config) {
 		"fail-on":  strictyaml.Word(r.Report, &c.failOn, "level", same("error", "warning", "note")),
 		"enable":   r.rules(&c.enable),
 		"disable":  r.rules(&c.disable),
-		"baseline": file(&c.baseline),
+		"baseline": func(n *strictyaml.Node) {
+			file(&c.baseline)(n)
+			c.wrongBaseline = func(err error) error { return &usageError{r.At(n.Pos, "%v", err)} }
+		},
 		"min-connections": func(n *strictyaml.Node) {
 			var text string
 			if r.Text(&text)(n); n.Kind != strictyaml.Scalar {
@@ -168,12 +173,17 @@ func (r *configReader) rules(p *[]string) strictyaml.Setter {
 	}
 }
 
-// pattern reads one, which has to name a rule.
-func (r *configReader) pattern(p *string) strictyaml.Setter {
-	return func(n *strictyaml.Node) {
-		if r.Text(p)(n); n.Kind == strictyaml.Scalar && !conformance.Catalogue().Some(*p) {
-			r.Fail(n.Pos, "%s", noRule(*p))
+// pattern reads one, which has to name a rule; it reports whether it does.
+func (r *configReader) pattern(p *string) func(*strictyaml.Node) bool {
+	return func(n *strictyaml.Node) bool {
+		if r.Text(p)(n); n.Kind != strictyaml.Scalar {
+			return false
 		}
+		if !conformance.Catalogue().Some(*p) {
+			r.Fail(n.Pos, "%s", noRule(*p))
+			return false
+		}
+		return true
 	}
 }
 
@@ -192,6 +202,7 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 			*v.to = v.says
 		}
 	}
+	o.baselineGiven = f.Changed("baseline")
 	if !f.Changed("min-connections") {
 		o.least = c.least
 	}
@@ -209,7 +220,7 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 	}
 	if c.baseline != "" && !f.Changed("baseline") {
 		if _, err := regular(c.baseline); err != nil {
-			return c, err
+			return c, c.wrongBaseline(err)
 		}
 	}
 	if f.Changed("output") {

@@ -52,6 +52,9 @@ func (o *checkOptions) decisions(c *config) (d *decisions, err error) {
 		if errors.Is(err, fs.ErrNotExist) && d.fresh != nil && d.fresh.is(o.baseline) {
 			return d, nil // the first time
 		}
+		if errors.As(err, new(*fs.PathError)) && c != nil && c.baseline != "" && !o.baselineGiven {
+			err = c.wrongBaseline(err)
+		}
 	}
 	return d, err
 }

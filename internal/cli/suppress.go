@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,13 +27,24 @@ type suppression struct {
 func (r *configReader) suppression(n *strictyaml.Node) *suppression {
 	s := &suppression{line: n.Line, conn: func(*trace.Connection) bool { return true }}
 	ok := r.Mapping(n, strictyaml.Keys{
-		"rule":   r.pattern(&s.rule),
+		"rule": func(n *strictyaml.Node) {
+			if !r.pattern(&s.rule)(n) {
+				return
+			}
+			if why := idle(s.rule); why != "" {
+				r.Fail(n.Pos, "%q suppresses nothing: %s", s.rule, why)
+			}
+		},
 		"reason": r.Text(&s.reason),
 		"file": func(n *strictyaml.Node) {
-			if r.Text(&s.file)(n); n.Kind == strictyaml.Scalar {
-				if _, err := path.Match(s.file, ""); err != nil || s.file == "" {
-					r.Fail(n.Pos, "%q is no pattern of file names", s.file)
-				}
+			if r.Text(&s.file)(n); n.Kind != strictyaml.Scalar {
+				return
+			}
+			switch _, err := path.Match(s.file, ""); {
+			case err != nil || s.file == "":
+				r.Fail(n.Pos, "%q is no pattern of file names", s.file)
+			case path.IsAbs(s.file) || path.Clean(s.file) == ".":
+				r.Fail(n.Pos, "%q matches no capture: a pattern with a slash is of paths from the folder of the configuration", s.file)
 			}
 		},
 		"conn":  r.endpoints(s),
@@ -75,25 +85,23 @@ func (r *configReader) endpoints(s *suppression) strictyaml.Setter {
 			return
 		}
 		first, second, both := strings.Cut(text, ">")
-		if strings.TrimSpace(first) == "" || both && strings.TrimSpace(second) == "" {
-			r.Fail(n.Pos, `expected endpoints such as "10.0.0.1:*" or "10.0.0.1 > *:7200", not %q`, text)
+		a, ok := endpointsLike(first)
+		b, ok2 := a, ok
+		if both {
+			b, ok2 = endpointsLike(second)
 		}
-		a, b := endpoint(first), endpoint(second)
+		if !ok || !ok2 {
+			r.Fail(n.Pos, `expected endpoints such as "10.0.0.1:*", "10.0.0.1 > *:7200" or "[2001:db8::*]:7200", not %q`, text)
+			return
+		}
 		s.conn = func(t *trace.Connection) bool {
 			i, r := t.Side[trace.I2R].Addr.String(), t.Side[trace.R2I].Addr.String()
 			if both {
-				return a.MatchString(i) && b.MatchString(r)
+				return a.of(i) && b.of(r)
 			}
-			return a.MatchString(i) || a.MatchString(r)
+			return a.of(i) || a.of(r)
 		}
 	}
-}
-
-// endpoint makes an expression of a pattern in which * stands for anything. The
-// port may be left out.
-func endpoint(pattern string) *regexp.Regexp {
-	text := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(pattern)), `\*`, ".*")
-	return regexp.MustCompile("^" + text + "(:[0-9]+)?$")
 }
 
 // over reports whether the last day of a suppression has passed.
@@ -114,7 +122,7 @@ func (s *suppression) named(name string) bool {
 	pattern := path.Clean(s.file)
 	for i, w := range words {
 		if strings.Contains(s.file, "/") {
-			w = strings.Join(words[:i+1], "/")
+			w = path.Clean(strings.Join(words[:i+1], "/")) // of a URL, as the pattern
 		}
 		if ok, err := path.Match(pattern, w); ok && err == nil {
 			return true

@@ -59,11 +59,16 @@ type Report struct {
 
 // Fail tells of an error.
 func (r *Report) Fail(p Pos, format string, args ...any) {
+	r.errs = append(r.errs, r.At(p, format, args...))
+}
+
+// At is an error at a place of the file, for what turns out to be wrong after the file was read.
+func (r *Report) At(p Pos, format string, args ...any) *Error {
 	e := &Error{File: r.File, Line: p.Line, Column: max(p.Column, 1), Msg: fmt.Sprintf(format, args...)}
 	if p.Line >= 1 && p.Line <= len(r.lines) {
 		e.Source = r.lines[p.Line-1]
 	}
-	r.errs = append(r.errs, e)
+	return e
 }
 
 // Failed is how many errors there are so far.
