@@ -115,15 +115,17 @@ func TestCheck_VerdictLineLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := filepath.Join(t.TempDir(), "cut.pcap")
-	if err := os.WriteFile(cut, octets[:len(octets)-1], 0o600); err != nil {
-		t.Fatal(err)
+	cut, other := filepath.Join(t.TempDir(), "cut.pcap"), filepath.Join(t.TempDir(), "other.pcap")
+	for _, name := range []string{cut, other} {
+		if err := os.WriteFile(name, octets[:len(octets)-1], 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for args, want := range map[string]string{
 		whole:                          "iWARP connections of 1 capture; rules:",
 		whole + " not-there.pcap":      "of 1 capture; 1 could not be read; rules:",
 		whole + " " + cut:              "of 2 captures (1 not read in full); rules:",
-		cut + " " + cut:                "of 2 captures (2 not read in full); rules:",
+		cut + " " + other:                "of 2 captures (2 not read in full); rules:",
 		whole + " --max-connections 3": "ended early to bound memory; rules:",
 	} {
 		var out, errs bytes.Buffer

@@ -190,7 +190,7 @@ func (in *input) files(s *IOStreams, args []string) (files []string, err error) 
 	if err := s.outApart(); err != nil {
 		return nil, err
 	}
-	return in.order(files)
+	return in.order(s.readOnce(files))
 }
 
 // ahead reports whether a capture may be read by a goroutine of its own, ahead of

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -133,11 +134,21 @@ func TestMemorySize(t *testing.T) {
 // TestMemory_Several: several captures have together what one has alone, whatever the number of
 // processors: what is given up of each is the same.
 func TestMemory_Several(t *testing.T) {
-	file := attack(t, "findings", 100)
+	octets, err := os.ReadFile(attack(t, "findings", 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make([]string, 5)
+	for i := range files {
+		files[i] = filepath.Join(t.TempDir(), strconv.Itoa(i)+".pcap")
+		if err := os.WriteFile(files[i], octets, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, command := range []string{"check", "analyze"}[:tracetest.Raced(2, 1)] {
 		first := ""
 		for _, j := range []string{"8", "1", "2"}[:tracetest.Raced(3, 1)] {
-			out, errs, code := ran("", command, "-q", "--memory", "16M", "-j", j, file, file, file, file, file)
+			out, errs, code := ran("", append([]string{command, "-q", "--memory", "16M", "-j", j}, files...)...)
 			if command == "check" && (code != 1 || strings.Count(errs, "to bound memory") != 5) {
 				t.Errorf("%s -j %s: exit code %d, %s", command, j, code, errs)
 			}
@@ -147,7 +158,7 @@ func TestMemory_Several(t *testing.T) {
 				t.Errorf("%s -j %s: another output", command, j)
 			}
 		}
-		if _, errs, _ := ran("", command, "-q", "--memory", "64M", file); strings.Contains(errs, "to bound memory") {
+		if _, errs, _ := ran("", command, "-q", "--memory", "64M", files[0]); strings.Contains(errs, "to bound memory") {
 			t.Errorf("%s: with four times the memory and one capture: %s", command, errs)
 		}
 	}

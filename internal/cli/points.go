@@ -114,6 +114,9 @@ func (in *input) pointFiles(s *IOStreams, args []string) (files []string, err er
 		files = append(files, u.files...)
 	}
 	s.reads(files...)
+	if _, again := eachOnce(files); len(again) > 0 {
+		s.say("%s: two points read %s, and what it holds counts for both", in.points.list, again[0].name)
+	}
 	return files, s.outApart()
 }
 
@@ -127,6 +130,7 @@ func pointUnit(p *points.Point) *unit {
 			err = &points.Error{File: p.List, Line: p.Line, Err: fmt.Errorf("point %s: %w", p.Name, err)}
 		}
 	}
+	u.files, _ = eachOnce(u.files) // as two globs of a point may match one file
 	switch {
 	case err != nil:
 		u.err = err
