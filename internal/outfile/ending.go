@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// ending are the signals that end a process which does not catch them.
-var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+// ending are the signals that end a process which does not catch them. Go writes all stacks at SIGQUIT, and
+// does so behind what is done here.
+var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
 // leftovers are the files that have to go if the process ends.
 var leftovers endings
@@ -171,7 +172,7 @@ func (e *endings) got(s os.Signal) {
 	if caught || e.last.again(s) {
 		return
 	}
-	e.end(s)
+	e.end(s, true)
 }
 
 // sameSignal is within what time a second signal is the same as the first one. The program timeout signals
@@ -189,22 +190,23 @@ func (l *lastCaught) again(s os.Signal) bool {
 	return slices.Contains(l.signals, s) && time.Since(l.at) < sameSignal
 }
 
-// End ends the process by a signal that was caught, as if nobody had caught it.
+// End ends the process by a signal that was caught, as if nobody had caught it, but for the stacks that Go
+// writes at SIGQUIT: a terminal was just put in order.
 func End(s os.Signal) {
 	leftovers.mu.Lock()
-	leftovers.end(s)
+	leftovers.end(s, false)
 }
 
 // end ends the process. The lock is kept: nothing is made any more, and nothing comes to its end.
-func (e *endings) end(s os.Signal) {
+func (e *endings) end(s os.Signal, stacks bool) {
 	says := e.remove()
 	signal.Reset(s) // another one ends a process that cannot tell
 	if e.tell != nil {
 		e.tell(says)
 	}
-	// The first process of a container gets no signal by which it would end, and for SIGQUIT Go would
-	// write all stacks on a terminal that was just put in order.
-	if os.Getpid() != 1 && s != syscall.SIGQUIT && raise(s) == nil {
+	// The first process of a container gets no signal by which it would end, but for the one that Go takes.
+	quit := s == syscall.SIGQUIT
+	if (quit && stacks || !quit && os.Getpid() != 1) && raise(s) == nil {
 		time.Sleep(time.Second) // until it arrives
 	}
 	os.Exit(exitOf(s))

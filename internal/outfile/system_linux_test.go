@@ -171,6 +171,9 @@ func writing(t *testing.T, kind string) (cmd *exec.Cmd, out *os.File, dir string
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	if kind == "quit" {
+		cmd.Stderr = w // the stacks
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +222,30 @@ func TestSignals_LeaveNothing(t *testing.T) {
 				t.Error(got)
 			}
 		})
+	}
+}
+
+// TestSignals_Quit: SIGQUIT leaves what was there before too, and Go writes the stacks behind that.
+func TestSignals_Quit(t *testing.T) {
+	cmd, out, dir := writing(t, "quit")
+	line(t, out, "ready")
+	if got := tracetest.Names(t, dir); got == "out" {
+		t.Fatal("nothing is being written")
+	}
+	if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	stacks, err := io.ReadAll(out)
+	if err != nil || !bytes.Contains(stacks, []byte("SIGQUIT: quit")) || !bytes.Contains(stacks, []byte("\ngoroutine ")) {
+		t.Errorf("%v: no stacks: %s", err, stacks)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 2 {
+		t.Errorf("ended by %v, not with the exit code of Go", err)
+	}
+	has(t, filepath.Join(dir, "out"), "old")
+	if got := tracetest.Names(t, dir); got != "out" {
+		t.Error(got)
 	}
 }
 
