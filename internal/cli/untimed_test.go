@@ -204,6 +204,8 @@ func TestClamped(t *testing.T) {
 		{"analyze --format json " + far, `"most_outstanding":`, `"most_outstanding_ns"`},
 		{"analyze --format json " + ends, `"most_outstanding_ns"`, `"most_outstanding_ns":0`},
 		{"dissect -T fields -e frame.time_delta -e frame.time_delta_displayed -e frame.time_relative " + ends, "0.000", beyond},
+		{"dissect -T fields -e tcp.time_delta -e tcp.time_relative " + ends, "0.000", beyond},
+		{"dissect -T fields -e tcp.time_delta -e tcp.time_relative " + far, "", "0.0"},
 		{"dissect -q -z io,stat,1 " + ends, "1 frame of the capture has no time", "too many"},
 	} {
 		var out, err bytes.Buffer

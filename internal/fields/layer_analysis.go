@@ -1,10 +1,9 @@
 package fields
 
 import (
-	"math"
-
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/pipeline"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // What Wireshark says of TCP segments, by the conditions that its user's guide gives for
@@ -111,32 +110,14 @@ func (c *tcpFlow) analyse(s *tcpSegment, own, peer *tcpSide, f *pipeline.Frame, 
 	a.last, a.window = s.flags, p.Window
 }
 
-// unknown is the time of a frame that has none.
-const unknown = math.MinInt64
-
-func timeOf(f *pipeline.Frame) int64 {
-	if f.NoTime {
-		return unknown
-	}
-	return f.Time
-}
-
-// between is the time from one frame to another, if both have one that is not the end of its range, of which unknown is one; else 0.
-func between(from, to int64) (ns int64, known bool) {
-	if from == unknown || to == unknown || from == math.MaxInt64 || to == math.MaxInt64 {
-		return 0, false
-	}
-	return to - from, true
-}
-
 // handshake measures the time from the SYN to the first packet behind it that acknowledges.
 func (c *tcpFlow) handshake(s *tcpSegment, f *pipeline.Frame) {
 	switch f.Packet.Flags & (packet.FlagSYN | packet.FlagACK) {
 	case packet.FlagSYN:
-		c.syn, c.hasSyn = timeOf(f), true
+		c.syn = f.Moment()
 	case packet.FlagACK:
-		if c.firstRTT == 0 && c.hasSyn {
-			c.firstRTT, _ = between(c.syn, timeOf(f))
+		if c.firstRTT == 0 {
+			c.firstRTT, _ = trace.Between(c.syn, f.Moment())
 		}
 	}
 	s.firstRTT = c.firstRTT
@@ -206,9 +187,9 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 	if c.firstRTT != 0 {
 		limit = c.firstRTT
 	}
-	now := timeOf(f)
-	since, _ := between(a.nextTime, now)
-	sinceAck, _ := between(b.ackTime, now)
+	now := f.Moment()
+	since, _ := trace.Between(a.nextTime, now)
+	sinceAck, _ := trace.Between(b.ackTime, now)
 	switch {
 	case n > 0 && b.hasAck && !earlier(b.ack, p.Seq+n):
 		s.flags |= aSpuriousRetransmission | aRetransmission
@@ -221,7 +202,7 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 		s.rto, s.rtoFrame = since, a.nextFrame
 		for i := a.from; i < len(a.sent); i++ {
 			if a.sent[i].seq == p.Seq {
-				s.rto, _ = between(a.sent[i].time, now)
+				s.rto, _ = trace.Between(a.sent[i].time, now)
 				s.rtoFrame = a.sent[i].frame
 				break
 			}
@@ -232,13 +213,13 @@ func (c *tcpFlow) old(s *tcpSegment, a, b *tcpAnalysis, f *pipeline.Frame, n, en
 // advance notes how far a direction has come.
 func (a *tcpAnalysis) advance(s *tcpSegment, p *packet.Packet, f *pipeline.Frame, ends uint32, room bool) {
 	if s.flags&aZeroWindowProbe == 0 && (a.nextFrame == 0 || earlier(a.next, ends)) {
-		a.next, a.nextFrame, a.nextTime = ends, f.Number, timeOf(f)
+		a.next, a.nextFrame, a.nextTime = ends, f.Number, f.Moment()
 	}
 	if s.flags&aZeroWindowProbe == 0 && (!a.hasReach || p.Seq == a.reach) {
 		a.reach, a.hasReach = a.next, true
 	}
 	if ends != p.Seq && room && len(a.sent) < maxSent {
-		a.send(sentSegment{p.Seq, ends, f.Number, timeOf(f)})
+		a.send(sentSegment{p.Seq, ends, f.Number, f.Moment()})
 	}
 }
 
@@ -249,11 +230,11 @@ func (a *tcpAnalysis) acknowledges(s *tcpSegment, b *tcpAnalysis, p *packet.Pack
 	}
 	if g := b.acked(p.Ack); g != nil {
 		s.acksFrame = g.frame
-		s.rtt, s.measured = between(g.time, timeOf(f))
+		s.rtt, s.measured = trace.Between(g.time, f.Moment())
 		s.measured = s.measured && s.rtt != 0 // as Wireshark does: two frames with one time measure nothing
 	}
 	b.holes = false
-	a.ack, a.hasAck, a.ackTime = p.Ack, true, timeOf(f)
+	a.ack, a.hasAck, a.ackTime = p.Ack, true, f.Moment()
 }
 
 // counts finds how many octets are on their way, if no segment before was missing.

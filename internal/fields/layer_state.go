@@ -2,6 +2,7 @@ package fields
 
 import (
 	"github.com/iwdissect/iwdissect/internal/packet"
+	"github.com/iwdissect/iwdissect/trace"
 )
 
 // tcpSegment is what the packets before a TCP segment say of it.
@@ -14,10 +15,10 @@ type tcpSegment struct {
 	// factor is that of the window: -1 if not known, -2 if windows are not scaled, 0 in a
 	// SYN.
 	factor int32
-	// ns since the first and the last packet of the connection, if its frame is timed
-	since, delta int64
-	timed        bool
-	complete     uint8
+	// ns since the first and the last packet of the connection that have a time, if that is known
+	since, delta       int64
+	hasSince, hasDelta bool
+	complete           uint8
 
 	flags               analysisFlags
 	acksFrame, rtoFrame uint64
@@ -89,12 +90,10 @@ func (t *tcpFlows) drop(first uint64) {
 
 // tcpFlow is a connection.
 type tcpFlow struct {
-	begun       bool
-	first, last int64 // capture times
+	first, last int64 // moments; 0: no packet had a time
 	complete    uint8
 	packets     uint64
-	syn         int64 // the time of the SYN, if hasSyn
-	hasSyn      bool
+	syn         int64 // the moment of the SYN, or 0
 	firstRTT    int64
 	side        [2]tcpSide
 }
@@ -134,8 +133,8 @@ func (l *Layers) track() {
 	}
 	s := &l.seg
 	s.known = true
-	if s.timed = !f.NoTime; s.timed {
-		c.times(s, f.Time)
+	if !f.NoTime {
+		c.times(s, f.Moment())
 	}
 	own, peer := &c.side[0], &c.side[1]
 	if _, larger := p.Endpoints(); larger { // directions follow the roles of MPA, which are found out late; this stays
@@ -151,10 +150,11 @@ func (l *Layers) track() {
 }
 
 func (c *tcpFlow) times(s *tcpSegment, now int64) {
-	if !c.begun {
-		c.begun, c.first, c.last = true, now, now
+	if c.first == 0 {
+		c.first, c.last = now, now
 	}
-	s.since, s.delta = now-c.first, now-c.last
+	s.since, s.hasSince = trace.Between(c.first, now)
+	s.delta, s.hasDelta = trace.Between(c.last, now)
 	c.last = now
 }
 

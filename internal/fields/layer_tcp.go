@@ -60,9 +60,9 @@ var layerTCP = &Layer{
 		row("tcp.options", "Options", Octets, 160, 0).from(func(l *Layers, _ *Head) (Value, bool) {
 			return Value{Bytes: l.f.Packet.Options}, len(l.f.Packet.Options) > 0
 		}).text(optionsText).holding(options, partOption).ref("RFC 9293 3.2"),
-		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.timed }),
-		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, func(s *tcpSegment) bool { return s.timed }).at(1),
-		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, func(s *tcpSegment) bool { return s.timed }).at(1),
+		label("", "Timestamps", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.hasSince || l.seg.hasDelta }),
+		duration("tcp.time_relative", "Time since first frame in this TCP stream", func(s *tcpSegment) int64 { return s.since }, func(s *tcpSegment) bool { return s.hasSince }).at(1),
+		duration("tcp.time_delta", "Time since previous frame in this TCP stream", func(s *tcpSegment) int64 { return s.delta }, func(s *tcpSegment) bool { return s.hasDelta }).at(1),
 		label("tcp.analysis", "SEQ/ACK analysis", func(l *Layers, _ *Head) (Value, bool) { return Value{}, l.seg.analysed() }).follows(),
 		number("tcp.analysis.acks_frame", "This is an ACK to the segment in frame", Frame, func(s *tcpSegment) uint64 { return s.acksFrame }).at(1),
 		duration("tcp.analysis.ack_rtt", "The RTT to ACK the segment was", func(s *tcpSegment) int64 { return s.rtt }, func(s *tcpSegment) bool { return s.measured }).at(1),
