@@ -36,7 +36,7 @@ type checkOptions struct {
 	config, baseline, writeBaseline string
 	// baselineGiven: --baseline names it, and not the configuration.
 	baselineGiven bool
-	pager                           pager
+	pager         pager
 	// tables are those of --format parquet, nil for other formats.
 	tables *datasets
 	captureFlags

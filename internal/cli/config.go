@@ -98,9 +98,9 @@ func (r *configReader) config(root *strictyaml.Node, c *config) {
 		}
 	}
 	r.Mapping(root, strictyaml.Keys{
-		"fail-on":  strictyaml.Word(r.Report, &c.failOn, "level", same("error", "warning", "note")),
-		"enable":   r.rules(&c.enable),
-		"disable":  r.rules(&c.disable),
+		"fail-on": strictyaml.Word(r.Report, &c.failOn, "level", same("error", "warning", "note")),
+		"enable":  r.rules(&c.enable),
+		"disable": r.rules(&c.disable),
 		"baseline": func(n *strictyaml.Node) {
 			file(&c.baseline)(n)
 			c.wrongBaseline = func(err error) error { return &usageError{r.At(n.Pos, "%v", err)} }

@@ -125,7 +125,7 @@ func TestCheck_VerdictLineLacks(t *testing.T) {
 		whole:                          "iWARP connections of 1 capture; rules:",
 		whole + " not-there.pcap":      "of 1 capture; 1 could not be read; rules:",
 		whole + " " + cut:              "of 2 captures (1 not read in full); rules:",
-		cut + " " + other:                "of 2 captures (2 not read in full); rules:",
+		cut + " " + other:              "of 2 captures (2 not read in full); rules:",
 		whole + " --max-connections 3": "ended early to bound memory; rules:",
 	} {
 		var out, errs bytes.Buffer

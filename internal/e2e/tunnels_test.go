@@ -119,21 +119,39 @@ func TestTunnels(t *testing.T) {
 // tunnelled makes the trace of a small scenario with tunnels.
 func tunnelled(t *testing.T, tunnels string) string {
 	t.Helper()
+	return writeTrace(t, tunnelScript(t, tunnels))
+}
+
+func tunnelScript(t *testing.T, tunnels string) *synth.Script {
+	t.Helper()
 	s, err := scenario.Parse("t.yaml", []byte("summary: a test\ntimeline: [connect, send 10, close]\nlink: {tunnel: "+tunnels+"}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return writeTrace(t, s.Script(false))
+	return s.Script(false)
 }
 
-// TestTunnels_TooDeep: eight headers are taken off; frames with nine are said to
+// TestTunnels_TooDeep: eight headers are taken off, as many as a scenario can have; frames with nine are said to
 // have too many, and are counted.
 func TestTunnels_TooDeep(t *testing.T) {
 	eight := "ip, ip, ip, ip, ip, ip, ip, ip"
 	if d := dissect(t, tunnelled(t, "["+eight+"]")); len(d.pdus) == 0 || len(d.frames[0].Tunnel) != 8 {
 		t.Errorf("%d PDUs through eight tunnels", len(d.pdus))
 	}
-	path := tunnelled(t, "["+eight+", vxlan]")
+	nine := tunnelScript(t, "["+eight+"]")
+	nine.Link.Tunnels = append(nine.Link.Tunnels, tunnelScript(t, "vxlan").Link.Tunnels...)
+	path := writeTrace(t, nine)
+	for headers, tunnels := range map[int]string{
+		1: "erspan1", 2: "erspan", 4: "erspan, erspan3", 5: "{kind: mpls, labels: [1, 2, 3, 4], ethernet: true}, ip", 3: "gre, vxlan, geneve", 6: "pppoe, mpls, ip, ip, ip, ip",
+	} {
+		script, counted := tunnelScript(t, "["+tunnels+"]"), 0
+		for i := range script.Link.Tunnels {
+			counted += script.Link.Tunnels[i].Headers()
+		}
+		if d := dissect(t, writeTrace(t, script)); len(d.frames[0].Tunnel) != headers || counted != headers {
+			t.Errorf("%s: %d headers are taken off, and %d counted", tunnels, len(d.frames[0].Tunnel), counted)
+		}
+	}
 	d := dissect(t, path)
 	for i := range d.frames {
 		if f := &d.frames[i]; !slices.Contains(f.Notes, "tunnel-depth") || f.Info != "malformed: tunnel-depth" || len(f.Tunnel) != 8 {

@@ -137,6 +137,10 @@ func TestParse_Ineffective(t *testing.T) {
 		{"both: {mpa: {dialect: rtr2007, peer_to_peer: true}}\n" + usual, ""},
 		{"both: {mpa: {rtr: send}}\nserver: {mpa: {revision: 1}}\n" + usual, ""},
 		{"link: {before: {reorder_by: 5ms}, from_client: {before: {reorder: 1%}}}\n" + usual, ""},
+		{"link: {tunnel: [ip, ip, ip, ip, ip, ip, ip, ip, ip, ip]}\n" + usual, "more than 8 tunnel headers, the most that are decoded: each MPLS label is one, and ERSPAN II and III have one of GRE besides their own"},
+		{"link: {tunnel: [erspan, erspan3, {kind: mpls, labels: [1, 2, 3, 4], ethernet: true}, ip]}\n" + usual, "more than 8 tunnel headers, the most that are decoded: each MPLS label is one, and ERSPAN II and III have one of GRE besides their own"},
+		{"link: {tunnel: [erspan, erspan1, {kind: mpls, labels: [1, 2, 3, 4], ethernet: true}, ip]}\n" + usual, ""},
+		{"link: {tunnel: {kind: mpls, labels: []}}\n" + usual, "expected the labels, the top one first"},
 		{"link: {tunnel: vxlan}\ncapture: {link: raw}\nboth: {mac: '02:00:00:00:00:09'}\n" + usual, ""},
 		{"capture: {link: sll}\nboth: {vlan: 5}\n" + usual, ""},
 	} {

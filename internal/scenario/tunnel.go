@@ -7,6 +7,7 @@ import (
 	"github.com/iwdissect/iwdissect/internal/packet"
 	"github.com/iwdissect/iwdissect/internal/synth"
 	"github.com/iwdissect/iwdissect/internal/synth/link"
+	"github.com/iwdissect/iwdissect/internal/tunnel"
 )
 
 var tunnelKinds = map[string]link.TunnelKind{
@@ -17,9 +18,6 @@ var tunnelKinds = map[string]link.TunnelKind{
 
 // Bounds of tunnels.
 const (
-	// mostTunnels is more than the eight headers that a dissection takes off.
-	mostTunnels   = 12
-	mostLabels    = 12
 	mostVNI       = 1<<24 - 1
 	mostLabel     = 1<<20 - 1
 	mostSpan      = 1<<10 - 1
@@ -32,10 +30,10 @@ const (
 // tunnels reads one tunnel, or a list from the outermost one on.
 func (c *compiler) tunnels(n *node, p *[]link.Tunnel) {
 	*p = nil
+	headers := 0
 	c.List(n, func(n *node) {
-		if len(*p) == mostTunnels {
-			c.Fail(n.Pos, "more than %d tunnels", mostTunnels)
-			return
+		if headers > tunnel.MaxDepth {
+			return // which was told
 		}
 		t := usualTunnel(len(*p))
 		if n.Kind == scalar {
@@ -47,6 +45,9 @@ func (c *compiler) tunnels(n *node, p *[]link.Tunnel) {
 		if len(*p) > 0 && !(*p)[len(*p)-1].Carries(&t) {
 			c.Fail(n.Pos, "the tunnel around it cannot carry it")
 		}
+		if headers += t.Headers(); headers > tunnel.MaxDepth {
+			c.Fail(n.Pos, "more than %d tunnel headers, the most that are decoded: each MPLS label is one, and ERSPAN II and III have one of GRE besides their own", tunnel.MaxDepth)
+		}
 		*p = append(*p, t)
 	})
 }
@@ -56,7 +57,7 @@ func (c *compiler) tunnels(n *node, p *[]link.Tunnel) {
 func usualTunnel(i int) link.Tunnel {
 	t := link.Tunnel{VNI: usualTunnelID, Span: usualTunnelID, Session: usualTunnelID, Labels: []uint32{defaultLabel}}
 	for side := range t.Addr {
-		t.Addr[side] = packet.Addr4(192, 0, 2, byte(2*i+side+1)) //nolint:gosec // at most mostTunnels
+		t.Addr[side] = packet.Addr4(192, 0, 2, byte(2*i+side+1)) //nolint:gosec // at most tunnel.MaxDepth
 	}
 	return t
 }
@@ -152,8 +153,8 @@ func (c *compiler) labels(p *[]uint32) setter {
 			number(c, &v, 0, mostLabel)(n)
 			*p = append(*p, v)
 		})
-		if len(*p) == 0 || len(*p) > mostLabels {
-			c.Fail(n.Pos, "expected from 1 to %d labels", mostLabels)
+		if len(*p) == 0 {
+			c.Fail(n.Pos, "expected the labels, the top one first")
 		}
 	}
 }

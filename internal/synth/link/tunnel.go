@@ -73,6 +73,18 @@ const (
 // HasAddrs reports whether an IP header stands before the tunnel's own.
 func (t *Tunnel) HasAddrs() bool { return t.Kind != TunnelMPLS && t.Kind != TunnelPPPoE }
 
+// Headers is how many headers it adds to a packet, besides those of IP, UDP and Ethernet that carry them.
+func (t *Tunnel) Headers() int {
+	switch t.Kind {
+	case TunnelMPLS:
+		return len(t.Labels)
+	case TunnelERSPAN, TunnelERSPANIII: // behind GRE; type I is nothing but GRE
+		return 2
+	default:
+		return 1
+	}
+}
+
 // ethernet reports whether it carries Ethernet frames.
 func (t *Tunnel) ethernet() bool {
 	switch t.Kind {
