@@ -331,7 +331,7 @@ func (o *dissectOptions) unpacked(w *payload.Writer) {
 	}
 	said := ""
 	if w.Incomplete > 0 {
-		said = fmt.Sprintf("; %d do not hold a whole message", w.Incomplete)
+		said = "; " + diagnose.Counted(w.Incomplete, "does", "do") + " not hold a whole message"
 	}
 	o.s.say("%s of %s written to %s%s", diagnose.Counted(w.Octets, "octet", "octets"),
 		diagnose.Counted(w.Files, "message", "messages"), o.payload, said)

@@ -55,7 +55,14 @@ program was interrupted before --count sessions were over.`),
   iwdissect serve --protocol rping --listen 192.0.2.1:7174
   iwdissect serve sctp-session --listen 127.0.0.1:9899
 `, "\n"),
-		Args:              maxArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				if _, err := address(arg, true); err == nil { // it is an argument of connect
+					return usagef("the address goes with --listen: --listen %s", arg)
+				}
+			}
+			return maxArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.listen == "" {

@@ -99,20 +99,25 @@ func (o *socketOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.rtr, "rtr", "", "without a scenario: the ready-to-receive indications, a `LIST` of read, write and send")
 	f.Uint16Var(&o.ird, "ird", 16, "without a scenario: take `N` Reads of the peer at once")
 	f.Uint16Var(&o.ord, "ord", 16, "without a scenario: have `N` Reads outstanding at once")
-	o.s.offer(cmd, "protocol", words("rping"))
+	o.s.offer(cmd, "protocol", words(protocolRping))
 	o.s.offer(cmd, "transport", words("tcp", "sctp"))
 	o.s.offer(cmd, "fail-on", words(severities...))
 	o.s.offer(cmd, "rtr", lists([]string{"read", "write", "send"}))
 }
 
+// protocolRping is what --protocol takes.
+const protocolRping = "rping"
+
 // prepare reads the flags and the scenario.
 func (o *socketOptions) prepare(f *pflag.FlagSet, args []string) error {
 	o.seeded = f.Changed("seed")
 	switch {
-	case o.protocol != "" && o.protocol != "rping":
+	case o.protocol != "" && o.protocol != protocolRping:
 		return usagef("--protocol takes rping, not %q", o.protocol)
 	case o.protocol != "" && len(args) > 0:
 		return usagef("--protocol goes without a scenario")
+	case len(args) > 0 && args[0] == protocolRping:
+		return usagef("rping is no scenario, but a protocol: --protocol rping")
 	case len(args) == 0 && (o.alone || o.clean || o.seeded || len(o.regions) > 0):
 		return usagef("--alone, --clean, --seed and --region go with a scenario")
 	case o.revision != 1 && o.revision != 2:
