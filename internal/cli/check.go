@@ -308,7 +308,7 @@ func (o *checkOptions) run(ctx context.Context, f *pflag.FlagSet, args []string)
 	if err != nil {
 		return err
 	}
-	if err := o.outputsApart(); err != nil {
+	if err := o.outputsApart(conf); err != nil {
 		return err
 	}
 	if o.format == parquetFormat {

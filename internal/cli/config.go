@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,8 @@ type config struct {
 	enable, disable, outputs []string
 	suppress                 []*suppression
 	least                    int
+	// places are those of outputs in the file.
+	places map[string]string
 	// wrongBaseline puts the place of baseline in the file to what is wrong with it.
 	wrongBaseline func(error) error
 }
@@ -75,7 +78,7 @@ func readConfig(name string, src []byte) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &config{file: name, folder: folder}
+	c := &config{file: name, folder: folder, places: map[string]string{}}
 	r := &configReader{&strictyaml.Report{File: name, What: "configuration", MayBeEmpty: true}}
 	if root := r.Parse(src); root != nil {
 		r.config(root, c)
@@ -121,10 +124,14 @@ func (r *configReader) config(root *strictyaml.Node, c *config) {
 			for _, f := range checkFormats {
 				keys[f] = func(n *strictyaml.Node) {
 					var name string
-					if file(&name)(n); name == "" {
+					switch file(&name)(n); {
+					case name == "":
 						r.Fail(n.Pos, "a report needs the name of a file")
+					case slices.Contains(standardOutput, filepath.Clean(n.Text)):
+						r.Fail(n.Pos, "standard output has the report of format: name a file, or use format: %s", f)
 					}
 					c.outputs = append(c.outputs, f+"="+name)
+					c.places[f+"="+name] = fmt.Sprintf("%s:%d:%d: output ", c.file, n.Line, n.Column)
 				}
 			}
 			r.Mapping(n, keys)
@@ -203,6 +210,9 @@ func (o *checkOptions) configure(f *pflag.FlagSet) (*config, error) {
 		}
 	}
 	o.baselineGiven = f.Changed("baseline")
+	if f.Changed("output") {
+		c.places = nil
+	}
 	if !f.Changed("min-connections") {
 		o.least = c.least
 	}

@@ -152,7 +152,7 @@ func (d *decisions) known() string {
 }
 
 // outputsApart refuses outputs that would destroy a file that is read, or each other.
-func (o *checkOptions) outputsApart() error {
+func (o *checkOptions) outputsApart(c *config) error {
 	var outputs []outputFile
 	if o.writeBaseline != "" && slices.Contains(standardOutput, filepath.Clean(o.writeBaseline)) {
 		return usagef("--write-baseline %s: standard output has the report of --format: name a file", o.writeBaseline)
@@ -165,7 +165,11 @@ func (o *checkOptions) outputsApart() error {
 	}
 	for _, v := range o.outputs {
 		_, name, _ := strings.Cut(v, "=")
-		outputs = append(outputs, outputFile{asked: "--output " + v, name: name})
+		asked := "--output "
+		if c != nil && c.places[v] != "" {
+			asked = c.places[v]
+		}
+		outputs = append(outputs, outputFile{asked: asked + v, name: name})
 	}
 	return o.s.checkOutputs(outputs)
 }

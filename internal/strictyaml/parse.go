@@ -145,10 +145,16 @@ func (r *Report) syntax(err error) {
 	}
 	if errors.As(err, &at) && at.GetToken() != nil {
 		msg := at.GetMessage()
-		if strings.Contains(msg, "'\t'") { // "found character '\t' that cannot start any token"
+		p := place(at.GetToken())
+		// "found character '\t' that cannot start any token", "tab character cannot use as a map key directly"
+		if strings.Contains(msg, "'\t'") || strings.HasPrefix(msg, "tab character") {
 			msg = "a tab, where YAML takes only blanks"
+			if p.Line <= len(r.lines) {
+				before, _, _ := strings.Cut(r.lines[p.Line-1], "\t")
+				p.Column = 1 + utf8.RuneCountInString(before)
+			}
 		}
-		r.Fail(place(at.GetToken()), "%s", msg)
+		r.Fail(p, "%s", msg)
 		return
 	}
 	msg, _, _ := strings.Cut(err.Error(), "\n")
