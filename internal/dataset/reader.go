@@ -104,6 +104,9 @@ func Stored(dirs []string) (names []string) {
 
 // pointFolders are the names of the points that have manifests.
 func pointFolders(dir string) (names []string, err error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &Error{File: dir, Err: errors.New("it is no folder: a folder that --format parquet -o wrote to is needed")}
+	}
 	entries, err := os.ReadDir(filepath.Join(dir, manifests))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
