@@ -93,12 +93,7 @@ func (o octets) Write(p []byte) (int, error) { return len(p), o.test.Encode(writ
 // startValidator starts what validates the outputs of programs, and returns the address of its socket.
 func startValidator(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "validator") // not that of the test: an address has a hundred octets at most
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	l, err := net.Listen("unix", filepath.Join(folder, "socket"))
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s")) // an address has a hundred octets at most
 	if err != nil {
 		t.Fatal(err)
 	}
