@@ -170,20 +170,16 @@ func (b *baseline) entry(dec *json.Decoder) error {
 // canonical is what a baseline calls a capture whose name somebody wrote by hand, such as ./a.pcap or one that
 // begins at the root: else it would match nothing, and not be listed as no longer found.
 func (b *baseline) canonical(name string) string {
+	if strings.HasPrefix(name, pointPrefix) {
+		return name
+	}
 	parts := strings.Split(name, joint)
 	for i, p := range parts {
-		if notFile(p) || strings.HasPrefix(p, pointPrefix) {
-			continue
-		}
-		full := filepath.FromSlash(p)
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(b.folder, full)
-		}
-		if rel, err := filepath.Rel(b.folder, full); err == nil {
-			parts[i] = filepath.ToSlash(rel)
+		if full := filepath.FromSlash(p); !filepath.IsAbs(full) && !notFile(p) {
+			parts[i] = filepath.Join(b.folder, full)
 		}
 	}
-	return strings.Join(parts, joint)
+	return strings.Join(within(b.folder, parts), joint)
 }
 
 // jsonKind is what a member has to be, jsonValue what stands there, as [json.UnmarshalTypeError] calls both.
