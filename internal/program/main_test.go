@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/tracetest"
 	_ "github.com/iwdissect/iwdissect/internal/tracetest/garbage"
 )
@@ -21,7 +22,10 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 // TestMain makes the program itself a command of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"iwdissect": validated})
+	testscript.Main(m, map[string]func(){
+		"iwdissect": func() { validated(func() int { return cli.Main() }) },
+		"misprints": func() { validated(misprints) },
+	})
 }
 
 // habitScripts are the scripts that docs/habits.md names.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iwdissect/iwdissect/internal/cli"
 	"github.com/iwdissect/iwdissect/internal/schematest"
 )
 
@@ -34,14 +33,22 @@ type written struct {
 // validated is the program, and everything that it writes for other programs is held against the schemas of
 // docs/schema. The test does that: the program is in its sandbox and reads no other files. If one does
 // not fit, the program ends with a code of its own.
-func validated() {
+func validated(program func() int) {
 	address := os.Getenv(validatorAddress)
 	// A terminal or a file is something that the program looks at.
 	if info, err := os.Stdout.Stat(); address == "" || err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		os.Exit(cli.Main())
+		os.Exit(program())
 	}
-	os.Exit(told(address, func() int { return cli.Main() }))
+	os.Exit(told(address, program))
 }
+
+// misprints is a program whose output is not as its schema says: a script holds that this is found.
+func misprints() int {
+	fmt.Println(misprint)
+	return 0
+}
+
+const misprint = `{"schema":"iwdissect/1","interfaces":[],"nothing":1}`
 
 // told runs the program, and tells the test what it writes.
 func told(address string, program func() int) int {
@@ -173,15 +180,15 @@ func TestValidated(t *testing.T) {
 	folder := t.TempDir()
 	args, stdout := os.Args, os.Stdout
 	t.Cleanup(func() { os.Args, os.Stdout = args, stdout })
-	const right, wrong = `{"schema":"iwdissect/1","interfaces":[]}`, `{"schema":"iwdissect/1","interfaces":[],"nothing":1}`
+	const right = `{"schema":"iwdissect/1","interfaces":[]}`
 	for name, c := range map[string]struct {
 		printed, file string
 		code          int
 	}{
 		"for people":      {"nothing for a program\n", "", 3},
 		"right":           {right, right, 3},
-		"wrong":           {wrong, "", invalid},
-		"wrong in a file": {"", wrong, invalid},
+		"wrong":           {misprint, "", invalid},
+		"wrong in a file": {"", misprint, invalid},
 		"text in a file":  {"", "text", 3},
 	} {
 		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
