@@ -109,6 +109,9 @@ func (a *asking) weight() int {
 	for _, m := range a.around {
 		n += m.weight()
 	}
+	if a.Overtaking != nil {
+		n += int(unsafe.Sizeof(*a.Overtaking)) + 8*cap(a.Overtaking.Related)
+	}
 	n += len(a.shortEnds) * (8 + int(unsafe.Sizeof(site{})) + mapEntry)
 	n += len(a.Areas)*areaWeight + len(a.PastAreas)*areaWeight
 	return n + a.Asked.kept.Cap() + 4*cap(a.shared) + cap(a.Reused)*int(unsafe.Sizeof(reuse{}))
