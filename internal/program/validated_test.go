@@ -30,7 +30,7 @@ type written struct {
 	Octets []byte
 }
 
-// validated is the program, and everything that it writes for other programs is held against the schemas of
+// validated runs a program, and everything that it writes for other programs is held against the schemas of
 // docs/schema. The test does that: the program is in its sandbox and reads no other files. If one does
 // not fit, the program ends with a code of its own.
 func validated(program func() int) {
